@@ -1,0 +1,42 @@
+# The configurations that the tests are built in. CONFIG=name selects one.
+
+configurations := gcc clang asan m32 s390x
+
+ifneq ($(CONFIG),)
+ifeq ($(filter $(CONFIG),$(configurations)),)
+$(error CONFIG=$(CONFIG): there are $(configurations))
+endif
+WERROR := -Werror
+endif
+
+ifeq ($(CONFIG),gcc)
+# The stack of each function is written beside its object, for test-house.
+CC := gcc
+EXTRA := -fstack-usage
+endif
+
+ifeq ($(CONFIG),clang)
+CC := clang
+endif
+
+ifeq ($(CONFIG),asan)
+CC := clang
+OPT := -O1
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+endif
+
+ifeq ($(CONFIG),m32)
+CC := gcc
+ARCH := -m32
+CMOCKA_BUILD := yes
+endif
+
+# Static: qemu then needs no root file system of the foreign machine.
+ifeq ($(CONFIG),s390x)
+CROSS_COMPILE := s390x-linux-gnu-
+CC := s390x-linux-gnu-gcc
+AR := s390x-linux-gnu-ar
+EMULATOR := qemu-s390x
+LDFLAGS += -static
+CMOCKA_BUILD := yes
+endif

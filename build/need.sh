@@ -1,0 +1,142 @@
+#!/bin/bash
+# Makes sure that what a part of the build needs is on this machine.
+#
+#   need.sh SET...    build unit gcc clang asan m32 s390x local analyse
+#
+# What is missing is installed where apt-get is at hand, with one line that
+# says so; elsewhere it is named, with the variable that points to a copy.
+set -u
+
+cc=${CC:-}
+packages=() hints=()
+
+# want PACKAGE HINT COMMAND...: notes the package if the command fails.
+want() {
+    local package=$1 hint=$2
+    shift 2
+    "$@" >/dev/null 2>&1 && return
+    packages+=("$package")
+    hints+=("$hint")
+}
+
+have() { command -v "$1"; }
+
+# links CODE COMPILER...: does the compiler make a program of it?
+links() {
+    local code=$1 program result
+    shift
+    program=$(mktemp)
+    printf '%s\n' "$code" | "$@" -x c - -o "$program"
+    result=$?
+    rm -f "$program"
+    return $result
+}
+
+any_of() {
+    local file
+    for file; do [ -e "$file" ] && return; done
+    return 1
+}
+
+main='#include <stdlib.h>
+int main(void) { return EXIT_SUCCESS; }'
+cmocka='#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+int main(void) { return (int)sizeof(struct CMUnitTest) == 0; }'
+
+need_build() {
+    # Unset, the compiler is gcc, or clang where there is no gcc.
+    if [ -z "$cc" ] && ! have gcc >/dev/null && have clang >/dev/null; then
+        cc=clang
+    fi
+    want gcc 'a C compiler (CC)' links "$main" ${cc:-gcc}
+    want libc6-dev "the C library's headers" links "$main" ${cc:-gcc}
+    [ -n "${LLHTTP_DIR:-}" ] ||
+        want node-llhttp "llhttp's C sources (LLHTTP_DIR)" \
+            any_of /usr/share/llhttp/llhttp.c /usr/local/src/llhttp.c /usr/src/llhttp.c
+    [ -n "${JSMN_DIR:-}" ] ||
+        want libjsmn-dev 'jsmn.h (JSMN_DIR)' any_of /usr/include/jsmn.h /usr/local/include/jsmn.h
+}
+
+need_unit() {
+    [ -n "${CMOCKA_DIR:-}" ] ||
+        want libcmocka-dev 'cmocka (CMOCKA_DIR)' links "$cmocka" "${cc:-cc}" -lcmocka
+}
+
+need_gcc() { want gcc gcc links "$main" gcc; }
+
+need_clang() { want clang clang links "$main" clang; }
+
+need_asan() {
+    local major
+    need_clang
+    major=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+    want "libclang-rt-${major:-14}-dev" "clang's sanitizers" \
+        links "$main" clang -fsanitize=address,undefined
+}
+
+need_m32() { want gcc-multilib 'gcc -m32 with a 32-bit C library' links "$main" gcc -m32; }
+
+need_s390x() {
+    want gcc-s390x-linux-gnu 's390x-linux-gnu-gcc' have s390x-linux-gnu-gcc
+    want libc6-dev-s390x-cross 'a C library for s390x' links "$main" s390x-linux-gnu-gcc -static
+    want qemu-user 'qemu-s390x' have qemu-s390x
+}
+
+need_local() {
+    want python3-aiohttp '/usr/bin/python3 with aiohttp' /usr/bin/python3 -c 'import aiohttp'
+    want bubblewrap 'bwrap' have bwrap
+}
+
+need_analyse() {
+    need_gcc
+    want cppcheck cppcheck have cppcheck
+}
+
+survey() {
+    packages=() hints=()
+    local set
+    for set in $sets; do "need_$set"; done
+}
+
+install_packages() {
+    local log as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        have sudo >/dev/null || return 1
+        if [ -t 0 ]; then as_root=(sudo); else as_root=(sudo -n); fi
+    fi
+    echo "installing Debian packages: ${packages[*]}"
+    log=$(mktemp)
+    local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y
+        -o DPkg::Lock::Timeout=600 install --no-install-recommends "${packages[@]}")
+    # An image's package lists may be absent or too old: refresh them only then.
+    if ! "${install[@]}" >"$log" 2>&1 </dev/null; then
+        "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=600 update >>"$log" 2>&1 </dev/null
+        if ! "${install[@]}" >>"$log" 2>&1 </dev/null; then
+            tail -n 20 "$log" >&2
+            rm -f "$log"
+            return 1
+        fi
+    fi
+    rm -f "$log"
+}
+
+sets=$*
+survey
+[ ${#packages[@]} -eq 0 ] && exit 0
+if [ -e /etc/debian_version ] && have apt-get >/dev/null; then
+    install_packages && survey
+    # A package may only show what it needs itself once it is there.
+    [ ${#packages[@]} -eq 0 ] || { install_packages && survey; }
+    [ ${#packages[@]} -eq 0 ] && exit 0
+fi
+{
+    echo "missing for $sets:"
+    for i in "${!packages[@]}"; do
+        echo "  ${hints[$i]} - Debian's package ${packages[$i]}"
+    done
+} >&2
+exit 1
