@@ -44,6 +44,11 @@ HOSTED := -D_POSIX_C_SOURCE=200809L -Iport/posix -Iport/memory
 COMPILE = $(CC) $(COMMON) $(WARNINGS) $(WERROR) $(INCLUDES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(COMMON) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections
 
+ifeq ($(V),)
+Q := @
+say = @echo '  $(1) $(2)'
+endif
+
 # ---- sources ------------------------------------------------------------
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard $(1))))
@@ -80,27 +85,31 @@ $(OUT)/obj/sources: FORCE
 $(DEPS)/roots: FORCE
 	$(call remember,$(LLHTTP_DIR) $(JSMN_DIR))
 
-export CC LLHTTP_DIR JSMN_DIR CMOCKA_DIR
+export CC NM LLHTTP_DIR JSMN_DIR CMOCKA_DIR
 $(DEPS)/llhttp_names.h: $(DEPS)/roots build/third_party.sh
 	@build/need.sh build
 	@build/third_party.sh $(DEPS)
 
 $(OUT)/obj/llhttp/%.o: $(DEPS)/llhttp_names.h build/llhttp_freestanding.h $(OUT)/obj/flags
 	@mkdir -p $(@D)
-	$(CC) $(COMMON) $(CPPFLAGS) $(CFLAGS) -w -include build/llhttp_freestanding.h \
+	$(call say,cc,$*.c of llhttp)
+	$(Q)$(CC) $(COMMON) $(CPPFLAGS) $(CFLAGS) -w -include build/llhttp_freestanding.h \
 		-include $(DEPS)/llhttp_names.h -I$(DEPS)/llhttp -c $(DEPS)/llhttp/$*.c -o $@
 
 $(OUT)/obj/lib/%.o: lib/%.c $(DEPS)/llhttp_names.h $(OUT)/obj/flags
 	@mkdir -p $(@D)
-	$(COMPILE) -c $< -o $@
+	$(call say,cc,$<)
+	$(Q)$(COMPILE) -c $< -o $@
 
 $(OUT)/obj/%.o: %.c $(DEPS)/llhttp_names.h $(OUT)/obj/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $(HOSTED) -Itest/support -c $< -o $@
+	$(call say,cc,$<)
+	$(Q)$(COMPILE) $(HOSTED) -Itest/support -c $< -o $@
 
 define archive
+$(call say,ar,$@)
 @rm -f $@
-$(AR) rcs $@ $(filter %.o,$^)
+$(Q)$(AR) rcs $@ $(filter %.o,$^)
 endef
 $(OUT)/libe2b.a: $(LIB) $(LLHTTP) $(OUT)/obj/sources
 	$(archive)
@@ -112,7 +121,8 @@ $(OUT)/libsupport.a: $(SUPPORT) $(OUT)/obj/sources
 	$(archive)
 
 $(OUT)/e2b: $(CLI) $(ARCHIVES)
-	$(LINK) $(CLI) $(OUT)/libe2b-posix.a $(OUT)/libe2b.a $(LDLIBS) -o $@
+	$(call say,ld,$@)
+	$(Q)$(LINK) $(CLI) $(OUT)/libe2b-posix.a $(OUT)/libe2b.a $(LDLIBS) -o $@
 
 include build/test.mk
 

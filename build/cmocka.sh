@@ -49,11 +49,16 @@ options="-q -o Dir::State::lists=$apt/lists -o Dir::Cache=$apt/cache
     -o Acquire::Languages=none -o APT::Sandbox::User=root"
 log=$apt/log
 # shellcheck disable=SC2086
-{
+(
     apt-get $options update && cd "$apt/source" && apt-get $options source --download-only cmocka
-} >"$log" 2>&1 </dev/null || {
+) >"$log" 2>&1 </dev/null || {
     tail -n 5 "$log" >&2
     fail "its source package can't be fetched"
 }
-tar -xf "$apt"/source/cmocka_*.orig.tar.* -C "$dir" --strip-components=1
+for archive in "$apt"/source/cmocka_*.orig.tar.*; do
+    case $archive in
+    *.asc) ;;
+    *) tar -xf "$archive" -C "$dir" --strip-components=1 ;;
+    esac
+done
 rm -rf "$apt"

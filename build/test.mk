@@ -1,26 +1,36 @@
-# Test programs and how they are run.
+# Test programs, and the stages that `make test` runs.
+
+STAGES := house gcc clang asan m32 s390x local live
+
+.PHONY: test $(addprefix test-,unit $(STAGES))
+test: ## run every stage below; SKIP="m32 s390x" leaves some out
+	+@MAKE='$(MAKE)' build/test.sh '$(SKIP)' $(STAGES)
+
+# ---- programs -----------------------------------------------------------
 
 ifneq ($(CMOCKA_DIR)$(CMOCKA_BUILD),)
+# The system's cmocka is built for the system's machine. For another one, its
+# only source file is compiled here.
 CMOCKA_SOURCE := $(or $(CMOCKA_DIR),$(DEPS)/cmocka)
-CMOCKA := $(OUT)/libcmocka.a
 CMOCKA_FLAGS := -isystem $(CMOCKA_SOURCE)/include
+CMOCKA := $(OUT)/libcmocka.a
+CMOCKA_LINK := $(CMOCKA)
 else
 CMOCKA := $(OUT)/cmocka.found
+CMOCKA_LINK := -lcmocka
 endif
-CMOCKA_LINK = $(if $(filter %.a,$(CMOCKA)),$(CMOCKA),-lcmocka)
 
-# Here the system's cmocka fits; where it was built for another machine (a
-# configuration with CMOCKA_BUILD) its one source file is compiled instead.
 $(OUT)/cmocka.found:
 	@mkdir -p $(@D)
 	@build/need.sh unit
 	@touch $@
 
 $(OUT)/libcmocka.a: $(if $(CMOCKA_DIR),,$(DEPS)/cmocka/src/cmocka.c) $(OUT)/obj/flags
-	$(CC) $(COMMON) -std=gnu99 -w -DHAVE_SIGNAL_H -DHAVE_STRINGS_H -DHAVE_STRSIGNAL -DHAVE_GCC_THREAD_LOCAL_STORAGE \
+	$(call say,cc,cmocka.c)
+	$(Q)$(CC) $(COMMON) -std=gnu99 -w -DHAVE_SIGNAL_H -DHAVE_STRINGS_H -DHAVE_STRSIGNAL \
 		-I$(CMOCKA_SOURCE)/include -c $(CMOCKA_SOURCE)/src/cmocka.c -o $(OUT)/obj/cmocka.o
 	@rm -f $@
-	$(AR) rcs $@ $(OUT)/obj/cmocka.o
+	$(Q)$(AR) rcs $@ $(OUT)/obj/cmocka.o
 
 $(DEPS)/cmocka/src/cmocka.c:
 	@build/cmocka.sh $(DEPS)/cmocka
@@ -28,14 +38,41 @@ $(DEPS)/cmocka/src/cmocka.c:
 $(OUT)/obj/test/%.o: INCLUDES += $(CMOCKA_FLAGS)
 $(UNIT:$(OUT)/test/%=$(OUT)/obj/test/%.o): $(CMOCKA)
 
-# Programs are linked with all we have; an archive gives only what is asked of it.
-TEST_ARCHIVES := $(OUT)/libsupport.a $(OUT)/libe2b-memory.a $(OUT)/libe2b-posix.a $(OUT)/libe2b.a
+# Programs are offered every archive and take from each only what they use.
+TEST_ARCHIVES := $(addprefix $(OUT)/,libsupport.a libe2b-memory.a libe2b-posix.a libe2b.a)
 
 .SECONDARY:
 $(UNIT): $(OUT)/test/%: $(OUT)/obj/test/%.o $(TEST_ARCHIVES) $(CMOCKA)
 	@mkdir -p $(@D)
-	$(LINK) $< $(TEST_ARCHIVES) $(CMOCKA_LINK) $(LDLIBS) -o $@
+	$(call say,ld,$@)
+	$(Q)$(LINK) $< $(TEST_ARCHIVES) $(CMOCKA_LINK) $(LDLIBS) -o $@
 
 $(LIVE) $(BENCH): $(OUT)/test/%: $(OUT)/obj/test/%.o $(TEST_ARCHIVES)
 	@mkdir -p $(@D)
-	$(LINK) $< $(TEST_ARCHIVES) $(LDLIBS) -o $@
+	$(call say,ld,$@)
+	$(Q)$(LINK) $< $(TEST_ARCHIVES) $(LDLIBS) -o $@
+
+# ---- unit tests in each configuration -----------------------------------
+
+test-unit: $(UNIT) ## run the unit tests
+	@EMULATOR='$(EMULATOR)' build/run.sh $(or $(CONFIG),unit) $(UNIT)
+
+# Everything is built, so that a warning in any file fails the stage.
+.PHONY: configuration
+configuration: all $(UNIT) $(LIVE) test-unit
+
+test-gcc: ## build with gcc and -Werror, run the unit tests
+	@build/need.sh gcc
+	+@$(MAKE) CONFIG=gcc configuration
+test-clang: ## the same with clang
+	@build/need.sh clang
+	+@$(MAKE) CONFIG=clang configuration
+test-asan: ## the same with clang's address and undefined-behaviour sanitizers
+	@build/need.sh asan
+	+@E2B_TEST_SAMPLED=1 $(MAKE) CONFIG=asan configuration
+test-m32: ## the same on 32 bits
+	@build/need.sh m32
+	+@$(MAKE) CONFIG=m32 configuration
+test-s390x: ## the same on a big-endian machine, under qemu-user
+	@build/need.sh s390x
+	+@E2B_TEST_SAMPLED=1 $(MAKE) CONFIG=s390x configuration
