@@ -10,9 +10,9 @@ WERROR := -Werror
 endif
 
 ifeq ($(CONFIG),gcc)
-# The stack of each function is written beside its object, for test-house.
+# The call graph and each stack frame are written beside the object, for test-house.
 CC := gcc
-EXTRA := -fstack-usage
+EXTRA := -fcallgraph-info=su
 endif
 
 ifeq ($(CONFIG),clang)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes sure that what a part of the build needs is on this machine.
 #
-#   need.sh SET...    build unit gcc clang asan m32 s390x local analyse
+#   need.sh SET...    build unit house gcc clang asan m32 s390x local analyse
 #
 # What is missing is installed where apt-get is at hand, with one line that
 # says so; elsewhere it is named, with the variable that points to a copy.
@@ -67,6 +67,13 @@ need_unit() {
 }
 
 need_gcc() { want gcc gcc links "$main" gcc; }
+
+need_house() {
+    need_gcc
+    want g++ g++ have g++
+    want python3 /usr/bin/python3 have /usr/bin/python3
+    want git git have git
+}
 
 need_clang() { want clang clang links "$main" clang; }
 

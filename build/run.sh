@@ -66,7 +66,7 @@ run() { # PROGRAM
     [ "$status" -ne 77 ] || line+=" ($(tail -n 1 "$log"))"
     line+=$(printf '  %ds' $((SECONDS - start)))
     if [ "$failed" -gt 0 ]; then
-        line+=$(printf ' (exit status %d)\n' "$status"; grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    /')
+        line+=$(printf ' (exit status %d)\n' "$status"; grep -v '^ok ' "$log" | tail -n 60 | cut -c1-300 | sed 's/^/    /')
     fi
     printf '%s\n' "$line"
 }

@@ -76,3 +76,10 @@ test-m32: ## the same on 32 bits
 test-s390x: ## the same on a big-endian machine, under qemu-user
 	@build/need.sh s390x
 	+@E2B_TEST_SAMPLED=1 $(MAKE) CONFIG=s390x configuration
+
+# ---- the rules of the house ---------------------------------------------
+
+test-house: ## check what a machine can check of the rules in docs/development.md
+	@build/need.sh house
+	+@$(MAKE) CONFIG=gcc all
+	@build/run.sh house test/house/check.sh
