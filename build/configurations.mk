@@ -1,6 +1,6 @@
-# The configurations that the tests are built in. CONFIG=name selects one.
+# The configurations beside the default one. CONFIG=name selects one.
 
-configurations := gcc clang asan m32 s390x
+configurations := gcc clang asan m32 s390x small analyse
 
 ifneq ($(CONFIG),)
 ifeq ($(filter $(CONFIG),$(configurations)),)
@@ -39,4 +39,16 @@ AR := s390x-linux-gnu-ar
 EMULATOR := qemu-s390x
 LDFLAGS += -static
 CMOCKA_BUILD := yes
+endif
+
+# For `make size`.
+ifeq ($(CONFIG),small)
+CC := gcc
+OPT := -Os
+EXTRA := -fcallgraph-info=su
+endif
+
+ifeq ($(CONFIG),analyse)
+CC := gcc
+EXTRA := -fanalyzer
 endif

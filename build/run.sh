@@ -8,7 +8,7 @@
 # does, or by its exit status alone; 77 means skipped, for the reason in its
 # last line. Logs go to out/results/STAGE, the counts to out/results/STAGE.count.
 #
-# EMULATOR runs the binaries, JOBS of them at a time. LIMIT ends a program that
+# EMULATOR runs the binaries, WRAP everything, JOBS of them at a time. LIMIT ends a program that
 # hangs, after that many seconds.
 set -u
 
@@ -55,7 +55,7 @@ run() { # PROGRAM
     *.sh) command=(bash "$program") ;;
     *) command=(${EMULATOR:-} "$program") ;;
     esac
-    timeout -k 10 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null
+    timeout -k 10 "$limit" ${WRAP:-} "${command[@]}" >"$log" 2>&1 </dev/null
     status=$?
     [ $status -ne 124 ] || echo "$name: ended after $limit seconds" >>"$log"
     count "$log" "$status" >"$results/$name.count"

@@ -83,3 +83,48 @@ test-house: ## check what a machine can check of the rules in docs/development.m
 	@build/need.sh house
 	+@$(MAKE) CONFIG=gcc all
 	@build/run.sh house test/house/check.sh
+
+# ---- the local service --------------------------------------------------
+
+SCRIPTS := $(wildcard test/live/test_*.sh test/live/test_*.py test/fault/test_*.sh test/fault/test_*.py)
+
+# Scripts find the build and the command here.
+export OUT E2B = $(OUT)/e2b
+
+test-local: ## check e2b-local against the recordings
+	@build/need.sh local
+	@build/run.sh local $(wildcard test/local/replay.py test/local/test_*.py)
+
+# Each program gets a service of its own, so that none sees another's sandboxes.
+test-live: all $(LIVE) ## run the library and the command against e2b-local
+	@build/need.sh local
+	@WRAP='build/with_local.sh' build/run.sh live \
+		$(filter $(OUT)/test/live/test_% $(OUT)/test/fault/test_%,$(LIVE)) $(SCRIPTS) test/live/demo.sh
+
+.PHONY: demo local
+demo: all ## build, start e2b-local, create a sandbox and run commands in it
+	@build/need.sh local
+	@build/with_local.sh bash test/live/demo.sh
+
+PORT ?= 3000
+local: ## start e2b-local on PORT and print the variables to export
+	@build/need.sh local
+	@exec /usr/bin/python3 test/local --port $(PORT) $(LOCAL_OPTIONS)
+
+# ---- measurements and analysis ------------------------------------------
+
+.PHONY: bench size analyse
+bench: all $(BENCH) ## measure speeds, as ratios inside one run
+	@build/need.sh local
+	@for script in $(wildcard test/bench/bench.sh test/bench/bench.py); do \
+		case $$script in *.py) /usr/bin/python3 $$script ;; *) bash $$script ;; esac || exit 1; done
+
+size: ## print the size of the code, of a client's memory and of the stack
+	+@$(MAKE) CONFIG=small all
+	@bash test/house/size.sh out/small
+
+analyse: ## gcc's analyzer and cppcheck over lib/ and port/
+	@build/need.sh analyse
+	+@$(MAKE) CONFIG=analyse all
+	cppcheck --quiet --std=c99 --language=c --enable=warning,performance,portability --inline-suppr \
+		--error-exitcode=1 -Ilib -Iport/posix -Iport/memory lib port

@@ -133,6 +133,12 @@ internal_alone() {
     done
 }
 
+# Nothing if the sizes keep their promise, else the table.
+client_memory() {
+    gcc -std=c99 -Ilib test/house/memory.c -o "$scratch/memory" 2>&1 || return
+    "$scratch/memory" >"$scratch/table" || cat "$scratch/table"
+}
+
 # A program with an llhttp of its own links with all of ours.
 llhttp_beside_ours() {
     echo 'int llhttp_init; int llhttp_execute; int main(void) { return llhttp_init + llhttp_execute; }' |
@@ -191,6 +197,7 @@ else
     skip 'public headers compile alone (clang)' 'no clang++ here'
 fi
 verdict 'internal headers compile alone' < <(internal_alone)
+verdict 'a client, a sandbox and a process fit 12 KiB' < <(client_memory)
 verdict 'no recursion; 1 KiB of stack a function, 4 KiB a call chain' < <(/usr/bin/python3 test/house/stack.py "$out/obj")
 verdict 'each source has its header and its unit test, each unit test its source' < <(tests_and_sources)
 verdict 'no banned words' < <(banned_words)
