@@ -1,0 +1,248 @@
+"""Runs inside a sandbox and starts its processes.
+
+The service sends one datagram for each request over a SOCK_SEQPACKET socket
+(its number is the only argument) with the child's ends of the pipes beside it;
+the answers and exit reports go back the same way. Where a private pid
+namespace exists this is its process 1, so its death ends everything in it.
+Only the standard library's small modules are imported: a sandbox is ready as
+soon as this file runs.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import termios
+
+LARGEST_DATAGRAM = 65536
+
+
+class Agent:
+    def __init__(self, channel, confined):
+        self.channel = channel
+        self.confined = confined
+        self.children = set()
+
+    def run(self):
+        waker_read, waker_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(waker_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for ignored in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(ignored, signal.SIG_IGN)
+        poll = select.poll()
+        poll.register(self.channel, select.POLLIN)
+        poll.register(waker_read, select.POLLIN)
+        while True:
+            ready = [descriptor for descriptor, _ in poll.poll()]
+            if waker_read in ready:
+                os.read(waker_read, 4096)
+                self.reap()
+            if self.channel.fileno() in ready and not self.serve():
+                return
+
+    def serve(self):
+        message, descriptors, _, _ = socket.recv_fds(
+            self.channel, LARGEST_DATAGRAM, 8, socket.MSG_CMSG_CLOEXEC)
+        if not message:
+            return False
+        request = json.loads(message)
+        if request.get("large"):
+            with os.fdopen(descriptors.pop(), "rb") as memory:
+                memory.seek(0)
+                request = json.load(memory)
+        kind = request["do"]
+        if kind == "start":
+            self.start(request, descriptors)
+        elif kind == "signal":
+            self.answer(request, self.signal_child(request))
+        elif kind == "signal_all":
+            self.signal_all(request["signal"])
+            self.answer(request, {})
+        return True
+
+    def answer(self, request, result, descriptors=()):
+        result["id"] = request["id"]
+        socket.send_fds(self.channel, [json.dumps(result).encode()], descriptors)
+
+    def signal_child(self, request):
+        if request["pid"] not in self.children:
+            return {"error": "finished"}
+        os.kill(request["pid"], request["signal"])
+        return {}
+
+    def reap(self):
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid in self.children:
+                self.children.discard(pid)
+                self.channel.send(json.dumps(
+                    {"exit": pid, "status": status}).encode())
+
+    def start(self, request, descriptors):
+        cwd = request["cwd"]
+        if not os.path.exists(cwd):
+            for descriptor in descriptors:
+                os.close(descriptor)
+            self.answer(request, {"error": "no cwd"})
+            return
+        master = None
+        if request["pty"]:
+            master, slave = os.openpty()
+            set_window(slave, request["pty"])
+            if os.geteuid() == 0 and request["uid"] != 0:
+                os.chown(os.ttyname(slave), request["uid"], -1)
+            descriptors = [slave, slave, slave]
+        # The child says here, before it becomes the command, whether the
+        # directory could be entered: that is an error of the call, while a
+        # command that cannot be executed is an exit code.
+        report_read, report_write = os.pipe2(os.O_CLOEXEC)
+        pid = os.fork()
+        if pid == 0:
+            become(request, descriptors, master is not None, report_write)
+        os.close(report_write)
+        for descriptor in set(descriptors):
+            os.close(descriptor)
+        report = os.read(report_read, 64)
+        os.close(report_read)
+        if report != b"ok":
+            os.waitpid(pid, 0)
+            if master is not None:
+                os.close(master)
+            self.answer(request, {"error": "start", "errno": int(report or b"5")})
+            return
+        self.children.add(pid)
+        self.answer(request, {"pid": pid}, [] if master is None else [master])
+        if master is not None:
+            os.close(master)
+
+    def signal_all(self, number):
+        if self.confined:
+            try:
+                os.kill(-1, number)
+            except ProcessLookupError:
+                pass
+            return
+        for pid in descendants(os.getpid()):
+            try:
+                os.kill(pid, number)
+            except (ProcessLookupError, PermissionError):
+                pass
+
+    def end_everything(self):
+        """Without a namespace nothing else ends what commands left behind."""
+        if self.confined:
+            return
+        while True:
+            self.signal_all(signal.SIGKILL)
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                return
+
+
+def become(request, descriptors, is_pty, report_write):
+    """In the forked child: take over the streams, user and directory, then
+    execute the command. Never returns."""
+    code = 126
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT,
+                       signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        try:
+            for target, descriptor in enumerate(descriptors):
+                os.dup2(descriptor, target)
+            if is_pty:
+                os.setsid()
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            os.umask(0o022)
+            if os.geteuid() == 0:
+                os.setgroups([request["gid"]])
+                os.setresgid(*[request["gid"]] * 3)
+                os.setresuid(*[request["uid"]] * 3)
+            os.chdir(request["cwd"])
+            os.write(report_write, b"ok")
+        except OSError as error:
+            os.write(report_write, b"%d" % error.errno)
+            os._exit(1)
+        code = execute(request["argv"], request["env"])
+    finally:
+        os._exit(code)
+
+
+def execute(argv, env):
+    """The daemon executes commands through nice, whose complaint and exit
+    codes are what a caller sees of a command that is not there."""
+    command = argv[0]
+    try:
+        if not command:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        try:
+            os.execvpe(command, argv, env)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            os.execve("/bin/sh", ["/bin/sh", *argv], env)
+    except OSError as error:
+        text = f"/usr/bin/nice: '{command}': {os.strerror(error.errno)}\n"
+        os.write(2, os.fsencode(text))
+        return 127 if error.errno == errno.ENOENT else 126
+
+
+def set_window(descriptor, size):
+    fcntl.ioctl(descriptor, termios.TIOCSWINSZ,
+                struct.pack("HHHH", size["rows"], size["cols"], 0, 0))
+
+
+def descendants(root):
+    parents = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                after_name = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        parents[int(name)] = int(after_name[1])
+    found = []
+    layer = {root}
+    while layer:
+        layer = {pid for pid, parent in parents.items() if parent in layer}
+        found += layer
+    return found
+
+
+def adopt_orphans():
+    """Keeps what commands leave behind below this process, so that it can be
+    stopped and ended with the sandbox."""
+    import ctypes
+    pr_set_child_subreaper = 36
+    ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+
+
+def main():
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    os.set_inheritable(channel.fileno(), False)
+    confined = os.getpid() == 1
+    if not confined:
+        adopt_orphans()
+    agent = Agent(channel, confined)
+    try:
+        agent.run()
+    finally:
+        agent.end_everything()
+
+
+if __name__ == "__main__":
+    main()
