@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes sure that what a part of the build needs is on this machine.
 #
-#   need.sh SET...    build unit house gcc clang asan m32 s390x local analyse
+#   need.sh SET...    build unit house gcc clang asan m32 s390x local live analyse
 #
 # What is missing is installed where apt-get is at hand, with one line that
 # says so; elsewhere it is named, with the variable that points to a copy.
@@ -93,6 +93,8 @@ need_s390x() {
     want qemu-user 'qemu-s390x' have qemu-s390x
 }
 
+need_live() { need_local; }
+
 need_local() {
     want python3-aiohttp '/usr/bin/python3 with aiohttp' /usr/bin/python3 -c 'import aiohttp'
     want bubblewrap 'bwrap' have bwrap
@@ -109,24 +111,36 @@ survey() {
     for set in $sets; do "need_$set"; done
 }
 
+# apt-get takes a name it doesn't know for a pattern ("g++" fits a great deal),
+# so an image whose package lists are absent needs them before anything else.
+all_known() {
+    local package
+    for package in "${packages[@]}"; do
+        apt-cache pkgnames "$package" 2>/dev/null | grep -Fxq -- "$package" || return
+    done
+}
+
 install_packages() {
-    local log as_root=()
-    if [ "$(id -u)" -ne 0 ]; then
-        have sudo >/dev/null || return 1
-        if [ -t 0 ]; then as_root=(sudo); else as_root=(sudo -n); fi
+    local log apt
+    if [ "$(id -u)" -eq 0 ]; then
+        apt=(apt-get)
+    else
+        have sudo >/dev/null || return
+        apt=(sudo -n env DEBIAN_FRONTEND=noninteractive apt-get)
+        [ ! -t 0 ] || apt=(sudo env DEBIAN_FRONTEND=noninteractive apt-get)
     fi
+    apt+=(-q -y -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0)
+    export DEBIAN_FRONTEND=noninteractive
     echo "installing Debian packages: ${packages[*]}"
     log=$(mktemp)
-    local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y
-        -o DPkg::Lock::Timeout=600 install --no-install-recommends "${packages[@]}")
-    # An image's package lists may be absent or too old: refresh them only then.
-    if ! "${install[@]}" >"$log" 2>&1 </dev/null; then
-        "${as_root[@]}" apt-get -q -o DPkg::Lock::Timeout=600 update >>"$log" 2>&1 </dev/null
-        if ! "${install[@]}" >>"$log" 2>&1 </dev/null; then
-            tail -n 20 "$log" >&2
-            rm -f "$log"
-            return 1
-        fi
+    if ! {
+        { all_known || "${apt[@]}" update; } &&
+            { "${apt[@]}" install --no-install-recommends "${packages[@]}" ||
+                { "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "${packages[@]}"; }; }
+    } >"$log" 2>&1 </dev/null; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        return 1
     fi
     rm -f "$log"
 }
@@ -135,10 +149,18 @@ sets=$*
 survey
 [ ${#packages[@]} -eq 0 ] && exit 0
 if [ -e /etc/debian_version ] && have apt-get >/dev/null; then
-    install_packages && survey
-    # A package may only show what it needs itself once it is there.
-    [ ${#packages[@]} -eq 0 ] || { install_packages && survey; }
-    [ ${#packages[@]} -eq 0 ] && exit 0
+    # Parallel parts of one build may lack the same: one installs at a time.
+    mkdir -p out/deps
+    exec 9>out/deps/install.lock
+    flock 9
+    survey
+    # Twice, since some tests can only be made once the first tools are there.
+    for _ in 1 2; do
+        [ ${#packages[@]} -gt 0 ] || exit 0
+        install_packages || break
+        survey
+    done
+    [ ${#packages[@]} -gt 0 ] || exit 0
 fi
 {
     echo "missing for $sets:"

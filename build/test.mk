@@ -4,6 +4,7 @@ STAGES := house gcc clang asan m32 s390x local live
 
 .PHONY: test $(addprefix test-,unit $(STAGES))
 test: ## run every stage below; SKIP="m32 s390x" leaves some out
+	@build/need.sh build unit $(filter-out $(SKIP),$(STAGES)) || true
 	+@MAKE='$(MAKE)' build/test.sh '$(SKIP)' $(STAGES)
 
 # ---- programs -----------------------------------------------------------
