@@ -8,8 +8,9 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 
-OUT ?= out$(addprefix /,$(CONFIG))
-DEPS := out/deps
+OUT ?= out
+BUILT := $(OUT)$(addprefix /,$(CONFIG))
+DEPS := $(OUT)/deps
 include build/configurations.mk
 
 # ---- what a user may set ------------------------------------------------
@@ -20,7 +21,6 @@ endif
 ifeq ($(origin AR),default)
 AR := $(CROSS_COMPILE)ar
 endif
-NM ?= $(CROSS_COMPILE)nm
 OPT ?= -O2
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -51,11 +51,11 @@ endif
 
 # ---- sources ------------------------------------------------------------
 
-objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard $(1))))
-programs = $(patsubst test/%.c,$(OUT)/test/%,$(sort $(wildcard $(1))))
+objects = $(patsubst %.c,$(BUILT)/obj/%.o,$(sort $(wildcard $(1))))
+programs = $(patsubst test/%.c,$(BUILT)/test/%,$(sort $(wildcard $(1))))
 
 LIB := $(call objects,$(patsubst %,lib/%/*.c,base wire cloud envd harness))
-LLHTTP := $(patsubst %,$(OUT)/obj/llhttp/%.o,api http llhttp)
+LLHTTP := $(patsubst %,$(BUILT)/obj/llhttp/%.o,api http llhttp)
 POSIX := $(call objects,port/posix/*.c)
 MEMORY := $(call objects,port/memory/*.c)
 CLI := $(call objects,port/cli/*.c)
@@ -65,10 +65,10 @@ LIVE := $(call programs,test/live/*.c test/fault/*.c)
 BENCH := $(call programs,test/bench/*.c)
 
 HEADERS := $(wildcard lib/e2b*.h port/posix/e2b_posix.h port/memory/e2b_memory.h)
-ARCHIVES := $(OUT)/libe2b.a $(OUT)/libe2b-posix.a
+ARCHIVES := $(BUILT)/libe2b.a $(BUILT)/libe2b-posix.a
 
 .PHONY: all
-all: $(ARCHIVES) $(OUT)/libe2b-memory.a $(if $(CLI),$(OUT)/e2b) ## build the archives and the e2b command
+all: $(ARCHIVES) $(BUILT)/libe2b-memory.a $(if $(CLI),$(BUILT)/e2b) ## build the archives and the e2b command
 
 # A file that holds TEXT and changes only when TEXT does: what depends on it is
 # rebuilt when a flag or a list of sources is another one than last time.
@@ -78,30 +78,30 @@ define remember
 endef
 
 .PHONY: FORCE
-$(OUT)/obj/flags: FORCE
+$(BUILT)/obj/flags: FORCE
 	$(call remember,$(COMPILE) | $(LINK))
-$(OUT)/obj/sources: FORCE
+$(BUILT)/obj/sources: FORCE
 	$(call remember,$(LIB) $(POSIX) $(MEMORY) $(CLI) $(SUPPORT))
 $(DEPS)/roots: FORCE
 	$(call remember,$(LLHTTP_DIR) $(JSMN_DIR))
 
-export CC NM LLHTTP_DIR JSMN_DIR CMOCKA_DIR
+export CC OUT LLHTTP_DIR JSMN_DIR CMOCKA_DIR
 $(DEPS)/llhttp_names.h: $(DEPS)/roots build/third_party.sh
 	@build/need.sh build
 	@build/third_party.sh $(DEPS)
 
-$(OUT)/obj/llhttp/%.o: $(DEPS)/llhttp_names.h build/llhttp_freestanding.h $(OUT)/obj/flags
+$(BUILT)/obj/llhttp/%.o: $(DEPS)/llhttp_names.h build/llhttp_freestanding.h $(BUILT)/obj/flags
 	@mkdir -p $(@D)
 	$(call say,cc,$*.c of llhttp)
 	$(Q)$(CC) $(COMMON) $(CPPFLAGS) $(CFLAGS) -w -include build/llhttp_freestanding.h \
 		-include $(DEPS)/llhttp_names.h -I$(DEPS)/llhttp -c $(DEPS)/llhttp/$*.c -o $@
 
-$(OUT)/obj/lib/%.o: lib/%.c $(DEPS)/llhttp_names.h $(OUT)/obj/flags
+$(BUILT)/obj/lib/%.o: lib/%.c $(DEPS)/llhttp_names.h $(BUILT)/obj/flags
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
 	$(Q)$(COMPILE) -c $< -o $@
 
-$(OUT)/obj/%.o: %.c $(DEPS)/llhttp_names.h $(OUT)/obj/flags
+$(BUILT)/obj/%.o: %.c $(DEPS)/llhttp_names.h $(BUILT)/obj/flags
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
 	$(Q)$(COMPILE) $(HOSTED) -Itest/support -c $< -o $@
@@ -111,18 +111,18 @@ $(call say,ar,$@)
 @rm -f $@
 $(Q)$(AR) rcs $@ $(filter %.o,$^)
 endef
-$(OUT)/libe2b.a: $(LIB) $(LLHTTP) $(OUT)/obj/sources
+$(BUILT)/libe2b.a: $(LIB) $(LLHTTP) $(BUILT)/obj/sources
 	$(archive)
-$(OUT)/libe2b-posix.a: $(POSIX) $(OUT)/obj/sources
+$(BUILT)/libe2b-posix.a: $(POSIX) $(BUILT)/obj/sources
 	$(archive)
-$(OUT)/libe2b-memory.a: $(MEMORY) $(OUT)/obj/sources
+$(BUILT)/libe2b-memory.a: $(MEMORY) $(BUILT)/obj/sources
 	$(archive)
-$(OUT)/libsupport.a: $(SUPPORT) $(OUT)/obj/sources
+$(BUILT)/libsupport.a: $(SUPPORT) $(BUILT)/obj/sources
 	$(archive)
 
-$(OUT)/e2b: $(CLI) $(ARCHIVES)
+$(BUILT)/e2b: $(CLI) $(ARCHIVES)
 	$(call say,ld,$@)
-	$(Q)$(LINK) $(CLI) $(OUT)/libe2b-posix.a $(OUT)/libe2b.a $(LDLIBS) -o $@
+	$(Q)$(LINK) $(CLI) $(BUILT)/libe2b-posix.a $(BUILT)/libe2b.a $(LDLIBS) -o $@
 
 include build/test.mk
 
@@ -132,11 +132,11 @@ include build/test.mk
 install: all ## install to DESTDIR and PREFIX: headers, archives, e2b.pc, e2b
 	install -d $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(BINDIR)
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/
-	install -m 644 $(ARCHIVES) $(OUT)/libe2b-memory.a $(DESTDIR)$(LIBDIR)/
+	install -m 644 $(ARCHIVES) $(BUILT)/libe2b-memory.a $(DESTDIR)$(LIBDIR)/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 		-e 's|@VERSION@|$(VERSION)|' e2b.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/e2b.pc
 	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/e2b.pc
-	install -m 755 $(OUT)/e2b $(DESTDIR)$(BINDIR)/
+	install -m 755 $(BUILT)/e2b $(DESTDIR)$(BINDIR)/
 
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(notdir $(HEADERS)))
@@ -150,4 +150,4 @@ clean: ## remove out/
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' Makefile build/*.mk | expand -t 16
 
--include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILT)/obj -name '*.d' 2>/dev/null)

@@ -6,49 +6,49 @@ ifneq ($(CONFIG),)
 ifeq ($(filter $(CONFIG),$(configurations)),)
 $(error CONFIG=$(CONFIG): there are $(configurations))
 endif
-WERROR := -Werror
+override WERROR := -Werror
 endif
 
 ifeq ($(CONFIG),gcc)
 # The call graph and each stack frame are written beside the object, for test-house.
-CC := gcc
+override CC := gcc
 EXTRA := -fcallgraph-info=su
 endif
 
 ifeq ($(CONFIG),clang)
-CC := clang
+override CC := clang
 endif
 
 ifeq ($(CONFIG),asan)
-CC := clang
-OPT := -O1
+override CC := clang
+override OPT := -O1
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 ifeq ($(CONFIG),m32)
-CC := gcc
+override CC := gcc
 ARCH := -m32
 CMOCKA_BUILD := yes
 endif
 
 # Static: qemu then needs no root file system of the foreign machine.
 ifeq ($(CONFIG),s390x)
-CROSS_COMPILE := s390x-linux-gnu-
-CC := s390x-linux-gnu-gcc
-AR := s390x-linux-gnu-ar
+override CROSS_COMPILE := s390x-linux-gnu-
+override CC := s390x-linux-gnu-gcc
+override AR := s390x-linux-gnu-ar
 EMULATOR := qemu-s390x
-LDFLAGS += -static
+override LDFLAGS += -static
 CMOCKA_BUILD := yes
 endif
 
 # For `make size`.
 ifeq ($(CONFIG),small)
-CC := gcc
-OPT := -Os
+override CC := gcc
+override OPT := -Os
 EXTRA := -fcallgraph-info=su
 endif
 
 ifeq ($(CONFIG),analyse)
-CC := gcc
+override CC := gcc
 EXTRA := -fanalyzer
 endif

@@ -15,6 +15,7 @@ want() {
     local package=$1 hint=$2
     shift 2
     "$@" >/dev/null 2>&1 && return
+    case " ${packages[*]} " in *" $package "*) return ;; esac
     packages+=("$package")
     hints+=("$hint")
 }
@@ -150,8 +151,8 @@ survey
 [ ${#packages[@]} -eq 0 ] && exit 0
 if [ -e /etc/debian_version ] && have apt-get >/dev/null; then
     # Parallel parts of one build may lack the same: one installs at a time.
-    mkdir -p out/deps
-    exec 9>out/deps/install.lock
+    mkdir -p "${OUT:-out}/deps"
+    exec 9>"${OUT:-out}/deps/install.lock"
     flock 9
     survey
     # Twice, since some tests can only be made once the first tools are there.

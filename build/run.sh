@@ -6,7 +6,8 @@
 # A program is a cmocka binary or a .sh or .py script. It reports in TAP (as
 # cmocka does here), with a last line "N passed, N failed", as Python's unittest
 # does, or by its exit status alone; 77 means skipped, for the reason in its
-# last line. Logs go to out/results/STAGE, the counts to out/results/STAGE.count.
+# last line. Logs go to OUT/results/STAGE, the counts to OUT/results/STAGE.count;
+# OUT is out/ if unset.
 #
 # EMULATOR runs the binaries, WRAP everything, JOBS of them at a time. LIMIT ends a program that
 # hangs, after that many seconds.
@@ -14,7 +15,7 @@ set -u
 
 stage=$1
 shift
-results=out/results/$stage
+results=${OUT:-out}/results/$stage
 jobs=${JOBS:-$(nproc)}
 limit=${LIMIT:-1200}
 
@@ -66,7 +67,7 @@ run() { # PROGRAM
     [ "$status" -ne 77 ] || line+=" ($(tail -n 1 "$log"))"
     line+=$(printf '  %ds' $((SECONDS - start)))
     if [ "$failed" -gt 0 ]; then
-        line+=$(printf ' (exit status %d)\n' "$status"; grep -v '^ok ' "$log" | tail -n 60 | cut -c1-300 | sed 's/^/    /')
+        line+=$(printf ' (exit status %d)\n' "$status"; grep -av '^ok ' "$log" | tail -n 60 | cut -c1-300 | tr -d '\0' | sed 's/^/    /')
     fi
     printf '%s\n' "$line"
 }

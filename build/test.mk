@@ -14,41 +14,41 @@ ifneq ($(CMOCKA_DIR)$(CMOCKA_BUILD),)
 # only source file is compiled here.
 CMOCKA_SOURCE := $(or $(CMOCKA_DIR),$(DEPS)/cmocka)
 CMOCKA_FLAGS := -isystem $(CMOCKA_SOURCE)/include
-CMOCKA := $(OUT)/libcmocka.a
+CMOCKA := $(BUILT)/libcmocka.a
 CMOCKA_LINK := $(CMOCKA)
 else
-CMOCKA := $(OUT)/cmocka.found
+CMOCKA := $(BUILT)/cmocka.found
 CMOCKA_LINK := -lcmocka
 endif
 
-$(OUT)/cmocka.found:
+$(BUILT)/cmocka.found:
 	@mkdir -p $(@D)
 	@build/need.sh unit
 	@touch $@
 
-$(OUT)/libcmocka.a: $(if $(CMOCKA_DIR),,$(DEPS)/cmocka/src/cmocka.c) $(OUT)/obj/flags
+$(BUILT)/libcmocka.a: $(if $(CMOCKA_DIR),,$(DEPS)/cmocka/src/cmocka.c) $(BUILT)/obj/flags
 	$(call say,cc,cmocka.c)
 	$(Q)$(CC) $(COMMON) -std=gnu99 -w -DHAVE_SIGNAL_H -DHAVE_STRINGS_H -DHAVE_STRSIGNAL \
-		-I$(CMOCKA_SOURCE)/include -c $(CMOCKA_SOURCE)/src/cmocka.c -o $(OUT)/obj/cmocka.o
+		-I$(CMOCKA_SOURCE)/include -c $(CMOCKA_SOURCE)/src/cmocka.c -o $(BUILT)/obj/cmocka.o
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $(OUT)/obj/cmocka.o
+	$(Q)$(AR) rcs $@ $(BUILT)/obj/cmocka.o
 
 $(DEPS)/cmocka/src/cmocka.c:
 	@build/cmocka.sh $(DEPS)/cmocka
 
-$(OUT)/obj/test/%.o: INCLUDES += $(CMOCKA_FLAGS)
-$(UNIT:$(OUT)/test/%=$(OUT)/obj/test/%.o): $(CMOCKA)
+$(BUILT)/obj/test/%.o: INCLUDES += $(CMOCKA_FLAGS)
+$(UNIT:$(BUILT)/test/%=$(BUILT)/obj/test/%.o): $(CMOCKA)
 
 # Programs are offered every archive and take from each only what they use.
-TEST_ARCHIVES := $(addprefix $(OUT)/,libsupport.a libe2b-memory.a libe2b-posix.a libe2b.a)
+TEST_ARCHIVES := $(addprefix $(BUILT)/,libsupport.a libe2b-memory.a libe2b-posix.a libe2b.a)
 
 .SECONDARY:
-$(UNIT): $(OUT)/test/%: $(OUT)/obj/test/%.o $(TEST_ARCHIVES) $(CMOCKA)
+$(UNIT): $(BUILT)/test/%: $(BUILT)/obj/test/%.o $(TEST_ARCHIVES) $(CMOCKA)
 	@mkdir -p $(@D)
 	$(call say,ld,$@)
 	$(Q)$(LINK) $< $(TEST_ARCHIVES) $(CMOCKA_LINK) $(LDLIBS) -o $@
 
-$(LIVE) $(BENCH): $(OUT)/test/%: $(OUT)/obj/test/%.o $(TEST_ARCHIVES)
+$(LIVE) $(BENCH): $(BUILT)/test/%: $(BUILT)/obj/test/%.o $(TEST_ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,ld,$@)
 	$(Q)$(LINK) $< $(TEST_ARCHIVES) $(LDLIBS) -o $@
@@ -90,7 +90,8 @@ test-house: ## check what a machine can check of the rules in docs/development.m
 SCRIPTS := $(wildcard test/live/test_*.sh test/live/test_*.py test/fault/test_*.sh test/fault/test_*.py)
 
 # Scripts find the build and the command here.
-export OUT E2B = $(OUT)/e2b
+export E2B_OUT = $(BUILT)
+export E2B = $(BUILT)/e2b
 
 test-local: ## check e2b-local against the recordings
 	@build/need.sh local
@@ -100,7 +101,7 @@ test-local: ## check e2b-local against the recordings
 test-live: all $(LIVE) ## run the library and the command against e2b-local
 	@build/need.sh local
 	@WRAP='build/with_local.sh' build/run.sh live \
-		$(filter $(OUT)/test/live/test_% $(OUT)/test/fault/test_%,$(LIVE)) $(SCRIPTS) test/live/demo.sh
+		$(filter $(BUILT)/test/live/test_% $(BUILT)/test/fault/test_%,$(LIVE)) $(SCRIPTS) test/live/demo.sh
 
 .PHONY: demo local
 demo: all ## build, start e2b-local, create a sandbox and run commands in it
@@ -122,7 +123,7 @@ bench: all $(BENCH) ## measure speeds, as ratios inside one run
 
 size: ## print the size of the code, of a client's memory and of the stack
 	+@$(MAKE) CONFIG=small all
-	@bash test/house/size.sh out/small
+	@bash test/house/size.sh $(OUT)/small
 
 analyse: ## gcc's analyzer and cppcheck over lib/ and port/
 	@build/need.sh analyse

@@ -6,7 +6,7 @@ set -u
 
 skip=$1
 shift
-results=out/results
+results=${OUT:-out}/results
 mkdir -p "$results"
 case ${MAKEFLAGS:-} in
 *jobserver*) jobs= ;;
