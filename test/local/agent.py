@@ -22,6 +22,18 @@ import termios
 LARGEST_DATAGRAM = 65536
 
 
+def receive(channel):
+    """One datagram and its descriptors, which no child inherits (recv_fds of
+    the standard library does not hand its flags on)."""
+    message, ancillary, _, _ = channel.recvmsg(
+        LARGEST_DATAGRAM, socket.CMSG_SPACE(8 * 4), socket.MSG_CMSG_CLOEXEC)
+    descriptors = []
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors += struct.unpack(f"{len(data) // 4}i", data)
+    return message, descriptors
+
+
 class Agent:
     def __init__(self, channel, confined):
         self.channel = channel
@@ -46,8 +58,7 @@ class Agent:
                 return
 
     def serve(self):
-        message, descriptors, _, _ = socket.recv_fds(
-            self.channel, LARGEST_DATAGRAM, 8, socket.MSG_CMSG_CLOEXEC)
+        message, descriptors = receive(self.channel)
         if not message:
             return False
         request = json.loads(message)

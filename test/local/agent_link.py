@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 
-from agent import LARGEST_DATAGRAM
+from agent import LARGEST_DATAGRAM, receive
 
 
 class AgentGone(Exception):
@@ -73,8 +73,7 @@ class AgentLink:
     def _readable(self):
         for _ in range(64):
             try:
-                data, descriptors, _, _ = socket.recv_fds(
-                    self._socket, LARGEST_DATAGRAM, 1, socket.MSG_CMSG_CLOEXEC)
+                data, descriptors = receive(self._socket)
             except BlockingIOError:
                 return
             except OSError:

@@ -25,7 +25,8 @@ def host_name(host):
 
 
 def honours_headers(name):
-    if name == "localhost" or name.startswith("sandbox."):
+    # Without a host (HTTP/1.0) the address is loopback, the only one served.
+    if name in ("", "localhost") or name.startswith("sandbox."):
         return True
     try:
         ipaddress.ip_address(name)
