@@ -40,7 +40,7 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -
 COMMON := -std=c99 $(OPT) -g -ffunction-sections -fdata-sections $(ARCH) $(SANITIZE) $(EXTRA)
 # Every file sees llhttp under our private names, also where it embeds a parser.
 INCLUDES := -Ilib -isystem $(DEPS)/llhttp -isystem $(DEPS)/jsmn -include $(DEPS)/llhttp_names.h
-HOSTED := -D_POSIX_C_SOURCE=200809L -Iport/posix -Iport/memory
+HOSTED := -D_POSIX_C_SOURCE=200809L -Iport/posix -Iport/memory -Iport/cli
 COMPILE = $(CC) $(COMMON) $(WARNINGS) $(WERROR) $(INCLUDES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 LINK = $(CC) $(COMMON) $(CFLAGS) $(LDFLAGS) -Wl,--gc-sections
 
@@ -116,6 +116,8 @@ $(BUILT)/libe2b.a: $(LIB) $(LLHTTP) $(BUILT)/obj/sources
 $(BUILT)/libe2b-posix.a: $(POSIX) $(BUILT)/obj/sources
 	$(archive)
 $(BUILT)/libe2b-memory.a: $(MEMORY) $(BUILT)/obj/sources
+	$(archive)
+$(BUILT)/libcli.a: $(CLI) $(BUILT)/obj/sources
 	$(archive)
 $(BUILT)/libsupport.a: $(SUPPORT) $(BUILT)/obj/sources
 	$(archive)

@@ -27,7 +27,9 @@ endif
 
 ifeq ($(CONFIG),m32)
 override CC := gcc
-ARCH := -m32
+# The kernel's headers are the same for both sizes of word, but only Debian's
+# gcc-multilib puts them where -m32 looks.
+ARCH := -m32 -idirafter /usr/include/x86_64-linux-gnu
 CMOCKA_BUILD := yes
 endif
 

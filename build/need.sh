@@ -86,7 +86,15 @@ need_asan() {
         links "$main" clang -fsanitize=address,undefined
 }
 
-need_m32() { want gcc-multilib 'gcc -m32 with a 32-bit C library' links "$main" gcc -m32; }
+# Debian's gcc-multilib excludes its cross compilers; the two packages that
+# matter of those it would bring do not.
+need_m32() {
+    local major
+    need_gcc
+    major=$(gcc -dumpversion 2>/dev/null | cut -d. -f1)
+    want "lib32gcc-${major:-12}-dev" 'gcc -m32' links 'int main(void) { return 0; }' gcc -m32 -nostartfiles -nodefaultlibs -e main -lgcc
+    want libc6-dev-i386 'a 32-bit C library' links "$main" gcc -m32
+}
 
 need_s390x() {
     want gcc-s390x-linux-gnu 's390x-linux-gnu-gcc' have s390x-linux-gnu-gcc

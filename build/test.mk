@@ -40,7 +40,7 @@ $(BUILT)/obj/test/%.o: INCLUDES += $(CMOCKA_FLAGS)
 $(UNIT:$(BUILT)/test/%=$(BUILT)/obj/test/%.o): $(CMOCKA)
 
 # Programs are offered every archive and take from each only what they use.
-TEST_ARCHIVES := $(addprefix $(BUILT)/,libsupport.a libe2b-memory.a libe2b-posix.a libe2b.a)
+TEST_ARCHIVES := $(addprefix $(BUILT)/,libsupport.a libcli.a libe2b-memory.a libe2b-posix.a libe2b.a)
 
 .SECONDARY:
 $(UNIT): $(BUILT)/test/%: $(BUILT)/obj/test/%.o $(TEST_ARCHIVES) $(CMOCKA)
