@@ -172,9 +172,10 @@ if [ -e /etc/debian_version ] && have apt-get >/dev/null; then
     [ ${#packages[@]} -gt 0 ] || exit 0
 fi
 {
-    echo "missing for $sets:"
+    echo "missing for: $sets"
     for i in "${!packages[@]}"; do
         echo "  ${hints[$i]} - Debian's package ${packages[$i]}"
     done
+    [ ! -e /etc/debian_version ] || echo "as root: apt-get install ${packages[*]}"
 } >&2
 exit 1
