@@ -34,10 +34,37 @@ def receive(channel):
     return message, descriptors
 
 
+class SingleIdentity:
+    """A namespace made by an ordinary user has one user id, which is root's.
+    Where a process is to be someone else it gets a namespace of its own inside,
+    that gives the same id another name."""
+
+    def __init__(self):
+        import ctypes
+        self._library = ctypes.CDLL(None)
+
+    @staticmethod
+    def applies():
+        with open("/proc/self/uid_map", encoding="ascii") as file:
+            return [line.split()[2] for line in file] == ["1"]
+
+    def become(self, uid, gid):
+        clone_newuser = 0x10000000
+        if uid == os.getuid() or self._library.unshare(clone_newuser) != 0:
+            return
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} 0 1"),
+                           ("gid_map", f"{gid} 0 1")):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+
+
 class Agent:
     def __init__(self, channel, confined):
         self.channel = channel
         self.confined = confined
+        self.single = None
+        if confined and SingleIdentity.applies():
+            self.single = SingleIdentity()
         self.children = set()
 
     def run(self):
@@ -110,7 +137,7 @@ class Agent:
         if request["pty"]:
             master, slave = os.openpty()
             set_window(slave, request["pty"])
-            if os.geteuid() == 0 and request["uid"] != 0:
+            if self.confined and self.single is None:
                 os.chown(os.ttyname(slave), request["uid"], -1)
             descriptors = [slave, slave, slave]
         # The child says here, before it becomes the command, whether the
@@ -119,7 +146,7 @@ class Agent:
         report_read, report_write = os.pipe2(os.O_CLOEXEC)
         pid = os.fork()
         if pid == 0:
-            become(request, descriptors, master is not None, report_write)
+            become(self, request, descriptors, master is not None, report_write)
         os.close(report_write)
         for descriptor in set(descriptors):
             os.close(descriptor)
@@ -161,7 +188,7 @@ class Agent:
                 return
 
 
-def become(request, descriptors, is_pty, report_write):
+def become(agent, request, descriptors, is_pty, report_write):
     """In the forked child: take over the streams, user and directory, then
     execute the command. Never returns."""
     code = 126
@@ -177,7 +204,9 @@ def become(request, descriptors, is_pty, report_write):
                 os.setsid()
                 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
             os.umask(0o022)
-            if os.geteuid() == 0:
+            if agent.single is not None:
+                agent.single.become(request["uid"], request["gid"])
+            elif agent.confined:
                 os.setgroups([request["gid"]])
                 os.setresgid(*[request["gid"]] * 3)
                 os.setresuid(*[request["uid"]] * 3)

@@ -116,6 +116,9 @@ class Control:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             return answer(400, {"error": str(error)})
 
+    async def _get_isolation(self, _value):
+        return {"confined": self._service.isolation.confined}
+
     async def _get_requests(self, _value):
         return self._counts
 

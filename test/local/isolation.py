@@ -20,13 +20,13 @@ PRIVATE = {"/home/user": "home", "/root": "root", "/tmp": "tmp", "/srv": "srv"}
 # What root keeps in a sandbox: enough to act as any user on its own files, not
 # enough to mount or to reach the host's.
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID",
-                "SETUID", "NET_BIND_SERVICE")
+                "SETUID", "SETFCAP", "NET_BIND_SERVICE")
 
 SHARED_WARNING = (
-    "e2b-local: warning: bubblewrap (bwrap) does not work here, so sandboxes "
-    "are not isolated: their processes run as the user that started e2b-local "
-    "and share its files, its process ids and its network; only the home "
-    "directory of each sandbox is its own")
+    "e2b-local: warning: bubblewrap (bwrap) is missing, does not work here or "
+    "was turned off, so sandboxes are not isolated: their processes run as the "
+    "user that started e2b-local and share its files, its process ids and its "
+    "network; only the home directory of each sandbox is its own")
 
 
 class Isolation:
@@ -71,12 +71,11 @@ class Isolation:
         command = [self.bwrap, "--as-pid-1", "--die-with-parent",
                    "--unshare-pid", "--unshare-ipc", "--unshare-uts",
                    "--hostname", "e2b.local"]
-        if os.geteuid() == 0:
-            command += ["--cap-drop", "ALL"]
-            for name in CAPABILITIES:
-                command += ["--cap-add", "CAP_" + name]
-        else:
-            command += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
+        if os.geteuid() != 0:
+            command += ["--unshare-user", "--uid", "0", "--gid", "0"]
+        command += ["--cap-drop", "ALL"]
+        for name in CAPABILITIES:
+            command += ["--cap-add", "CAP_" + name]
         command += self._root + ["--perms", "0755", "--dir", "/home"]
         for path, name in PRIVATE.items():
             command += ["--bind", os.path.join(sandbox_directory, name), path]

@@ -28,7 +28,7 @@ class Service:
         self._folder = tempfile.TemporaryDirectory()
         ready = os.path.join(self._folder.name, "ready")
         self._process = subprocess.Popen(
-            ["/usr/bin/python3", HERE, "--quiet", "--exit-with-parent",
+            [sys.executable, HERE, "--quiet", "--exit-with-parent",
              "--api-key", API_KEY, "--ready-file", ready, *options])
         while not os.path.exists(ready):
             if self._process.poll() is not None:
@@ -103,10 +103,18 @@ class Link:
 class Report:
     def __init__(self, only):
         self.only = only
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
+
+    def wants(self, name):
+        return not self.only or any(fnmatch.fnmatch(name, one) for one in self.only)
+
+    def skip(self, name, reason):
+        if self.wants(name):
+            self.skipped += 1
+            print(f"skipped {name}: {reason}", flush=True)
 
     def result(self, name, error=None):
-        if self.only and not any(fnmatch.fnmatch(name, one) for one in self.only):
+        if not self.wants(name):
             return
         if error is None:
             self.passed += 1
@@ -177,6 +185,7 @@ class EnvdReplay:
         self.plan = plan
         self.report = report
         self.service = Service("--default-user", "root")
+        self.confined = self.service.call("GET", "/_local/isolation")["confined"]
         self.names = Names()
         self.open = {}
         plain = self.service.call("POST", "/sandboxes",
@@ -188,6 +197,10 @@ class EnvdReplay:
     def run(self):
         for recording in recorded.load("envd-recordings.jsonl"):
             if left_out(self.plan, recording.name):
+                continue
+            if not self.confined and recording.name in self.plan["needs_isolation"]:
+                self.report.skip(recording.name,
+                                 self.plan["needs_isolation"][recording.name])
                 continue
             self.finish_streams(recording.name)
             if recording.name in self.plan["clock_before"]:
@@ -326,7 +339,8 @@ def main():
     report = Report(sys.argv[1:])
     replay_api(plan["control_plane"], report)
     EnvdReplay(plan["envd"], report).run()
-    print(f"{report.passed} passed, {report.failed} failed")
+    print(f"{report.passed} passed, {report.failed} failed" +
+          (f", {report.skipped} skipped" if report.skipped else ""))
     return 1 if report.failed or not report.passed else 0
 
 
