@@ -126,6 +126,7 @@ $(BUILT)/e2b: $(CLI) $(ARCHIVES)
 	$(call say,ld,$@)
 	$(Q)$(LINK) $(CLI) $(BUILT)/libe2b-posix.a $(BUILT)/libe2b.a $(LDLIBS) -o $@
 
+include build/vectors.mk
 include build/test.mk
 
 # ---- the rest -----------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Makes sure that what a part of the build needs is on this machine.
 #
-#   need.sh SET...    build unit house gcc clang asan m32 s390x local live analyse
+#   need.sh SET...    build unit vectors house gcc clang asan m32 s390x local live analyse
 #
 # What is missing is installed where apt-get is at hand, with one line that
 # says so; elsewhere it is named, with the variable that points to a copy.
@@ -66,6 +66,8 @@ need_unit() {
     [ -n "${CMOCKA_DIR:-}" ] ||
         want libcmocka-dev 'cmocka (CMOCKA_DIR)' links "$cmocka" "${cc:-cc}" -lcmocka
 }
+
+need_vectors() { want python3 /usr/bin/python3 have /usr/bin/python3; }
 
 need_gcc() { want gcc gcc links "$main" gcc; }
 

@@ -34,7 +34,8 @@ size_t e2b_base64_decode_plain(const char *in, size_t len, uint8_t *out)
     const uint8_t *from = (const uint8_t *)in;
     const uint8_t *end = from + len;
     /* Each group is read whole before its bytes are written: in place they
-     * overlap. More groups a turn are slower, larger tables hardly faster. */
+     * overlap. More groups a turn are slower; larger tables cost more constants
+     * than they gain. */
     for (; from < end; from += 4, out += 3) {
         uint32_t a = meaning[from[0]], b = meaning[from[1]], c = meaning[from[2]], d = meaning[from[3]];
         if (((a | b | c | d) & SPECIAL) != 0) {

@@ -28,6 +28,7 @@ bool e2b_text_fits(const e2b_text *text);
 /* Makes a C string of what is stored; cuts the last byte off if the window is full. size must be > 0. */
 void e2b_text_terminate(e2b_text *text);
 
+/* The bytes may overlap the window, as long as no byte is read after its place was written. */
 void e2b_text_bytes(e2b_text *text, const void *bytes, size_t count);
 void e2b_text_string(e2b_text *text, const char *string); /* a C string */
 void e2b_text_str(e2b_text *text, e2b_str str);
