@@ -127,6 +127,8 @@ size: ## print the size of the code, of a client's memory and of the stack
 
 analyse: ## gcc's analyzer and cppcheck over lib/ and port/
 	@build/need.sh analyse
-	+@$(MAKE) CONFIG=analyse all
+	+@status=0; \
+	$(MAKE) -k CONFIG=analyse all || status=1; \
 	cppcheck --quiet --std=c99 --language=c --enable=warning,performance,portability --inline-suppr \
-		--error-exitcode=1 -Ilib -Iport/posix -Iport/memory lib port
+		--error-exitcode=1 -Ilib -Iport/posix -Iport/memory lib port || status=1; \
+	exit $$status
