@@ -1,7 +1,7 @@
 # The vectors of test/vectors as lines that test programs can read, found by
 # them through E2B_VECTORS.
 
-export E2B_VECTORS ?= out/vectors
+export E2B_VECTORS ?= $(OUT)/vectors
 VECTORS := $(patsubst test/vectors/%.json,$(E2B_VECTORS)/%.txt,$(wildcard test/vectors/*.json))
 
 $(E2B_VECTORS)/%.txt: test/vectors/%.json test/vectors/convert.py
