@@ -32,12 +32,12 @@ static e2b_str unhex(char *hex, size_t len)
     return (e2b_str){hex, len / 2};
 }
 
-void vectors_open(vectors *vectors, const char *name)
+void vectors_open(vector_file *vectors, const char *name)
 {
     const char *folder = getenv("E2B_VECTORS");
     char path[1024];
     memset(vectors, 0, sizeof *vectors);
-    vectors->file = name;
+    vectors->name = name;
     int length = snprintf(path, sizeof path, "%s/%s.txt", folder != NULL ? folder : "out/vectors", name);
     assert_true(length > 0 && (size_t)length < sizeof path);
     FILE *file = fopen(path, "rb");
@@ -60,7 +60,7 @@ void vectors_open(vectors *vectors, const char *name)
     vectors->next = vectors->text;
 }
 
-static void add_field(vectors *vectors, char *name, e2b_str value)
+static void add_field(vector_file *vectors, char *name, e2b_str value)
 {
     if (vectors->count % 64 == 0) {
         vectors->fields = realloc(vectors->fields, (vectors->count + 64) * sizeof vectors->fields[0]);
@@ -69,7 +69,7 @@ static void add_field(vectors *vectors, char *name, e2b_str value)
     vectors->fields[vectors->count++] = (vector_field){name, value};
 }
 
-bool vectors_next(vectors *vectors)
+bool vectors_next(vector_file *vectors)
 {
     char *line = vectors->next;
     char *end = strchr(line, '\n');
@@ -92,7 +92,7 @@ bool vectors_next(vectors *vectors)
     return true;
 }
 
-void vectors_close(vectors *vectors)
+void vectors_close(vector_file *vectors)
 {
     assert_true(vectors->row > 0);
     free(vectors->text);
@@ -100,7 +100,7 @@ void vectors_close(vectors *vectors)
     memset(vectors, 0, sizeof *vectors);
 }
 
-size_t vector_count(const vectors *vectors, const char *name)
+size_t vector_count(const vector_file *vectors, const char *name)
 {
     size_t count = 0;
     for (size_t i = 0; i < vectors->count; i++) {
@@ -109,26 +109,26 @@ size_t vector_count(const vectors *vectors, const char *name)
     return count;
 }
 
-e2b_str vector_at(const vectors *vectors, const char *name, size_t index)
+e2b_str vector_at(const vector_file *vectors, const char *name, size_t index)
 {
     for (size_t i = 0; i < vectors->count; i++) {
         if (strcmp(vectors->fields[i].name, name) == 0 && index-- == 0) {
             return vectors->fields[i].value;
         }
     }
-    fail_msg("%s, row %zu: no %s", vectors->file, vectors->row, name);
+    fail_msg("%s, row %zu: no %s", vectors->name, vectors->row, name);
     return (e2b_str){NULL, 0};
 }
 
-e2b_str vector_value(const vectors *vectors, const char *name)
+e2b_str vector_value(const vector_file *vectors, const char *name)
 {
     if (vector_count(vectors, name) != 1) {
-        fail_msg("%s, row %zu: %zu of %s", vectors->file, vectors->row, vector_count(vectors, name), name);
+        fail_msg("%s, row %zu: %zu of %s", vectors->name, vectors->row, vector_count(vectors, name), name);
     }
     return vector_at(vectors, name, 0);
 }
 
-bool vector_is(const vectors *vectors, const char *name, const char *value)
+bool vector_is(const vector_file *vectors, const char *name, const char *value)
 {
     if (vector_count(vectors, name) != 1) {
         return false;

@@ -17,28 +17,28 @@ typedef struct vector_field {
     e2b_str value;
 } vector_field;
 
-typedef struct vectors {
-    const char *file;
+typedef struct vector_file {
+    const char *name;
     char *text; /* the whole file, decoded in place */
     char *next;
     size_t row; /* of the current vector, from 1; for messages */
     vector_field *fields;
     size_t count;
-} vectors;
+} vector_file;
 
 /* Opens the vectors of test/vectors/NAME.json. */
-void vectors_open(vectors *vectors, const char *name);
+void vectors_open(vector_file *vectors, const char *name);
 /* The next vector, false after the last. Its values stay until the next call. */
-bool vectors_next(vectors *vectors);
-void vectors_close(vectors *vectors);
+bool vectors_next(vector_file *vectors);
+void vectors_close(vector_file *vectors);
 
 /* How many values a name has: more than one for a list. */
-size_t vector_count(const vectors *vectors, const char *name);
+size_t vector_count(const vector_file *vectors, const char *name);
 /* A value by name and position; vector_value wants the only one. NUL-terminated. */
-e2b_str vector_at(const vectors *vectors, const char *name, size_t index);
-e2b_str vector_value(const vectors *vectors, const char *name);
+e2b_str vector_at(const vector_file *vectors, const char *name, size_t index);
+e2b_str vector_value(const vector_file *vectors, const char *name);
 /* Whether the name is there once and has this value. */
-bool vector_is(const vectors *vectors, const char *name, const char *value);
+bool vector_is(const vector_file *vectors, const char *name, const char *value);
 /* The bytes whose hex digits a value holds; it is decoded in place, so ask once. */
 e2b_str vector_bytes(e2b_str hex);
 
