@@ -460,6 +460,36 @@ typedef struct e2b_json_reader {
     char key[24]; /* the latest key, or the text of a number or literal */
 } e2b_json_reader;
 
+/* The prefix of a Connect envelope, and how much of its payload is left. The library's. */
+typedef struct e2b_envelope {
+    uint32_t left;
+    uint8_t have; /* bytes of the prefix */
+    uint8_t last;
+} e2b_envelope;
+
+/* How far the reading of one protobuf message has come. The library's. */
+typedef struct e2b_proto_reader {
+    uint64_t value;
+    uint32_t left[3];
+    uint32_t field;
+    uint8_t level, state, shift, wire;
+} e2b_proto_reader;
+
+/* One process event being read, and what the events before it said. The library's. */
+typedef struct e2b_process_reader {
+    union {
+        e2b_json_reader json;
+        e2b_proto_reader proto;
+    } as;
+    int32_t exit_code;
+    uint32_t pid;
+    uint8_t codec, member, field, seen;
+    uint8_t carry[4]; /* characters of a base64 group cut off by the piece's end */
+    uint8_t carry_len, padded, status_len, in_event;
+    bool started, ended, exited;
+    char status[44];
+} e2b_process_reader;
+
 /* One live process, or what is left of it. */
 typedef struct e2b_process {
     uint32_t pid;
@@ -468,25 +498,18 @@ typedef struct e2b_process {
     uint8_t exit_known; /* E2B_EXIT_... */
 
     /* The library's. */
-    uint8_t stage, codec, event, field;
-    uint8_t input_stage, look_stage, has_input, carry_len;
-    uint8_t envelope_len, envelope_flags, seen, status_len;
-    uint8_t carry[4], envelope[4];
-    e2b_err err;        /* the first error; final */
-    e2b_err input_err;
-    uint32_t payload_left;
-    uint16_t slot, input_slot, look_slot, depth;
+    uint8_t stage, input_stage, look_stage;
+    e2b_err err;       /* the first error; final */
+    e2b_err input_err; /* what ended the input */
+    uint16_t slot, input_slot, look_slot;
     uint32_t generation, input_generation, look_generation;
     e2b_sandbox *sandbox;
     uint64_t byte_ms; /* when the latest byte came */
     const uint8_t *lent;
     size_t lent_len, lent_taken;
-    uint32_t piece_len, limit[3];
-    union {
-        e2b_json_reader json;
-        uint32_t proto[10];
-    } reader;
-    char status[44];
+    uint32_t piece_len;
+    e2b_envelope envelope;
+    e2b_process_reader reader;
 } e2b_process;
 
 /* Starts argv[0] with its arguments, no shell. Blocks until the process has
