@@ -92,8 +92,8 @@ void e2b_memory_pass(e2b_memory_script *script, uint32_t point);
 void e2b_memory_after(e2b_memory_script *script, uint32_t point, uint32_t times);
 
 /* The steps up to repeat_end are gone through `times` times: gigabytes from a
- * few bytes. Two levels at most. May hold whole connections. A round that
- * neither waits nor gives anything is the last. */
+ * few bytes. Two levels at most. May hold whole connections. Left early once
+ * two rounds gave or took neither bytes nor time. */
 void e2b_memory_repeat(e2b_memory_script *script, uint32_t times);
 void e2b_memory_repeat_end(e2b_memory_script *script);
 

@@ -1,5 +1,4 @@
-#include "memory_request.h"
-#include "memory_script.h"
+#include "memory_steps.h"
 
 #include <string.h>
 
@@ -9,205 +8,18 @@
 
 #define NO_ELEMENT 0xffffu
 
-enum { STARTED = 1, CLOSED_WINDOW = 2, HANGS = 4, REPLYING = 8, DEAF = 16 };
+typedef char link_fits[sizeof(e2b_memory_link) <= sizeof(((e2b_link *)0)->state) ? 1 : -1];
 
-typedef struct memory_link {
-    e2b_memory_framing framing;
-    uint64_t rest; /* of the step under way: bytes, or the time when it is over */
-    e2b_memory_cursor cursor;
-    uint32_t number;
-    uint16_t element;
-    uint8_t flags;
-    int8_t outcome; /* 0 while the connection lives */
-} memory_link;
-
-typedef char link_fits[sizeof(memory_link) <= sizeof(((e2b_link *)0)->state) ? 1 : -1];
-
-static memory_link load(const e2b_link *link)
+static e2b_memory_link load(const e2b_link *link)
 {
-    memory_link l;
+    e2b_memory_link l;
     memcpy(&l, link->state, sizeof l);
     return l;
 }
 
-static void store(e2b_link *link, const memory_link *l)
+static void store(e2b_link *link, const e2b_memory_link *l)
 {
     memcpy(link->state, l, sizeof *l);
-}
-
-static e2b_memory_connection *element_of(e2b_memory_port *port, const memory_link *l)
-{
-    return l->element < port->connection_count ? &port->connections[l->element] : NULL;
-}
-
-/* ---- Going through the steps ------------------------------------------------ */
-
-/* The step the connection is at; false if it has none left. */
-static bool current_step(e2b_memory_port *port, const memory_link *l, e2b_memory_step *step)
-{
-    const uint8_t *script = port->script;
-    uint32_t length = port->script_length;
-    if (l->flags & REPLYING) {
-        const e2b_memory_connection *element = element_of(port, l);
-        script = element != NULL ? element->reply : NULL;
-        length = element != NULL ? (uint32_t)element->reply_length : 0;
-    }
-    if (!e2b_memory_step_read(script, length, l->cursor.at, step))
-        return false;
-    return step->kind != STEP_ACCEPT && step->kind != STEP_REFUSE && step->kind != STEP_HANG;
-}
-
-static const uint8_t *script_of(e2b_memory_port *port, const memory_link *l)
-{
-    return l->flags & REPLYING ? (const uint8_t *)element_of(port, l)->reply : port->script;
-}
-
-/* Begins a step with a duration or an amount, once. */
-static void start(memory_link *l, uint64_t rest)
-{
-    if (l->flags & STARTED)
-        return;
-    l->flags |= STARTED;
-    l->rest = rest;
-}
-
-static bool count_pass(e2b_memory_port *port, uint32_t point)
-{
-    uint32_t *passed = &port->passed[point % E2B_MEMORY_POINTS];
-    if (*passed < UINT32_MAX)
-        ++*passed;
-    port->passes++;
-    return true;
-}
-
-static bool take_request(memory_link *l)
-{
-    if (l->framing.requests == 0)
-        return false;
-    l->framing.requests--;
-    l->framing.heads--;
-    return true;
-}
-
-static bool finish(memory_link *l, int32_t outcome)
-{
-    l->outcome = (int8_t)outcome;
-    return false;
-}
-
-/* Whether the step is over. */
-static bool is_over(e2b_memory_port *port, memory_link *l, const e2b_memory_step *step)
-{
-    switch (step->kind) {
-    case STEP_DATA:
-        start(l, step->first);
-        return l->rest == 0;
-    case STEP_WOULD_BLOCK:
-        return false;
-    case STEP_TAKE:
-        start(l, step->first);
-        l->flags &= (uint8_t)~CLOSED_WINDOW;
-        if (l->rest == 0)
-            l->flags |= CLOSED_WINDOW;
-        return l->rest == 0;
-    case STEP_SEND_FAILS:
-        l->flags |= DEAF;
-        return true;
-    case STEP_ADVANCE:
-        start(l, port->now_ms + step->first);
-        return l->rest <= port->now_ms;
-    case STEP_END:
-        return finish(l, E2B_IO_END);
-    case STEP_END_UNCLEAN:
-        return finish(l, E2B_IO_END_UNCLEAN);
-    case STEP_RESET:
-        return finish(l, E2B_IO_RESET);
-    case STEP_REQUEST:
-        l->flags &= (uint8_t)~CLOSED_WINDOW;
-        return take_request(l);
-    case STEP_EARLY:
-        l->flags &= (uint8_t)~CLOSED_WINDOW;
-        return l->framing.heads > 0;
-    case STEP_PASS:
-        return count_pass(port, step->first);
-    case STEP_AFTER:
-        return port->passed[step->first % E2B_MEMORY_POINTS] >= (step->second > 0 ? step->second : 1);
-    default:
-        return true;
-    }
-}
-
-/* Asks the responder for the reply to the request that has arrived. */
-static bool respond(e2b_memory_port *port, memory_link *l)
-{
-    e2b_memory_connection *element = element_of(port, l);
-    e2b_memory_request_seen seen = {0};
-    e2b_memory_script reply;
-    if (!take_request(l))
-        return false;
-    if (element == NULL || element->reply == NULL)
-        return finish(l, E2B_IO_FAILED);
-
-    uint64_t kept = element->sent_length < element->sent_size ? element->sent_length : element->sent_size;
-    uint64_t head = element->request_at < kept ? element->request_at : kept;
-    uint64_t body = element->body_at < kept ? element->body_at : kept;
-    const char *sent = element->sent;
-    seen.connection = l->number;
-    seen.number = element->requests - 1;
-    if (sent != NULL) {
-        seen.head.ptr = sent + head;
-        seen.head.len = (size_t)(body - head);
-        seen.body.ptr = sent + body;
-        seen.body.len = (size_t)(kept - body);
-    }
-    seen.cut = kept < element->sent_length;
-
-    e2b_memory_script_init(&reply, element->reply, element->reply_size);
-    int refused = port->respond(port->respond_context, &seen, &reply);
-    element->reply_length = reply.length;
-    element->request_at = element->sent_length;
-    if (refused != 0)
-        return finish(l, E2B_IO_RESET);
-    /* Half a reply would look like a fault of the client. */
-    if (reply.full)
-        return finish(l, E2B_IO_FAILED);
-    memset(&l->cursor, 0, sizeof l->cursor);
-    l->flags |= REPLYING;
-    l->flags &= (uint8_t)~CLOSED_WINDOW;
-    return true;
-}
-
-/* Passes every step that is over, up to one that waits or gives something. */
-static void settle(e2b_memory_port *port, memory_link *l)
-{
-    e2b_memory_step step;
-    bool went_back = false;
-    while (l->outcome == 0 && !(l->flags & HANGS)) {
-        if (!current_step(port, l, &step)) {
-            if (port->respond != NULL) {
-                if (!respond(port, l))
-                    return;
-            } else if (port->used_up == E2B_MEMORY_END) {
-                l->outcome = E2B_IO_END;
-            } else {
-                return;
-            }
-            continue;
-        }
-        if (!is_over(port, l, &step))
-            return;
-        l->flags &= (uint8_t)~STARTED;
-        if (step.kind == STEP_REQUEST)
-            went_back = false;
-        /* Twice back without anything in between: such a round would go on for its whole count. */
-        if (e2b_memory_cursor_pass(&l->cursor, &step, went_back))
-            went_back = true;
-    }
-}
-
-static void pass_would_block(memory_link *l, const e2b_memory_step *step)
-{
-    e2b_memory_cursor_pass(&l->cursor, step, false);
 }
 
 /* ---- Faults ----------------------------------------------------------------- */
@@ -219,7 +31,7 @@ static int32_t count_call(e2b_memory_port *port)
     return port->calls == port->fail_call ? port->fail_outcome : 0;
 }
 
-static int32_t outcome_of(e2b_link *link, const memory_link *l)
+static int32_t outcome_of(e2b_link *link, const e2b_memory_link *l)
 {
     if (l->outcome == E2B_IO_RESET)
         link->error = ERROR_RESET;
@@ -228,7 +40,7 @@ static int32_t outcome_of(e2b_link *link, const memory_link *l)
     return l->outcome;
 }
 
-static int32_t fail_link(e2b_link *link, memory_link *l, int32_t outcome)
+static int32_t fail_link(e2b_link *link, e2b_memory_link *l, int32_t outcome)
 {
     if (outcome != E2B_IO_AGAIN) {
         l->outcome = (int8_t)outcome;
@@ -282,7 +94,7 @@ static int32_t memory_open(void *context, e2b_link *link, const e2b_target *targ
 {
     e2b_memory_port *port = context;
     e2b_memory_step step;
-    memory_link l = {0};
+    e2b_memory_link l = {0};
     int32_t failed = count_call(port);
     if (failed != 0)
         return failed;
@@ -292,15 +104,15 @@ static int32_t memory_open(void *context, e2b_link *link, const e2b_target *targ
         if (step.kind == STEP_REFUSE)
             l.outcome = E2B_IO_CONNECT;
         if (step.kind == STEP_HANG)
-            l.flags |= HANGS;
+            l.flags |= LINK_HANGS;
     } else if (port->used_up == E2B_MEMORY_REFUSE && port->respond == NULL) {
         l.outcome = E2B_IO_CONNECT;
     }
     l.cursor = port->next;
-    e2b_memory_connection *element = element_of(port, &l);
+    e2b_memory_connection *element = e2b_memory_element(port, &l);
     if (element != NULL)
         begin_element(element, l.number, target);
-    settle(port, &l);
+    e2b_memory_settle(port, &l);
     store(link, &l);
     return E2B_IO_OK;
 }
@@ -308,33 +120,33 @@ static int32_t memory_open(void *context, e2b_link *link, const e2b_target *targ
 static int32_t memory_recv(void *context, e2b_link *link, void *buffer, size_t size)
 {
     e2b_memory_port *port = context;
-    memory_link l = load(link);
+    e2b_memory_link l = load(link);
     e2b_memory_step step;
     int32_t failed = count_call(port);
     if (failed != 0)
         return fail_link(link, &l, failed);
-    settle(port, &l);
+    e2b_memory_settle(port, &l);
     int32_t answer = E2B_IO_AGAIN;
     if (l.outcome != 0) {
         answer = outcome_of(link, &l);
-    } else if (!(l.flags & HANGS) && current_step(port, &l, &step)) {
+    } else if (e2b_memory_current(port, &l, &step)) {
         if (step.kind == STEP_WOULD_BLOCK) {
-            pass_would_block(&l, &step);
+            e2b_memory_pass_block(port, &l, &step);
         } else if (step.kind == STEP_DATA) {
             size_t part = size < l.rest ? size : (size_t)l.rest;
             if (port->recv_max > 0 && part > port->recv_max)
                 part = port->recv_max;
             if (part > INT32_MAX)
                 part = INT32_MAX;
-            memcpy(buffer, script_of(port, &l) + step.next - l.rest, part);
+            memcpy(buffer, e2b_memory_rest(port, &l, &step), part);
             l.rest -= part;
             port->received += part;
-            e2b_memory_connection *element = element_of(port, &l);
+            e2b_memory_connection *element = e2b_memory_element(port, &l);
             if (element != NULL)
                 element->received += part;
             answer = (int32_t)part;
         }
-        settle(port, &l);
+        e2b_memory_settle(port, &l);
     }
     store(link, &l);
     return answer;
@@ -342,9 +154,9 @@ static int32_t memory_recv(void *context, e2b_link *link, void *buffer, size_t s
 
 /* Counts and keeps what was sent, and finds the requests in it. With a
  * responder it takes no more than one request, so that each is seen alone. */
-static size_t keep_sent(e2b_memory_port *port, memory_link *l, const uint8_t *data, size_t size)
+static size_t keep_sent(e2b_memory_port *port, e2b_memory_link *l, const uint8_t *data, size_t size)
 {
-    e2b_memory_connection *element = element_of(port, l);
+    e2b_memory_connection *element = e2b_memory_element(port, l);
     size_t used = 0;
     while (used < size) {
         unsigned event;
@@ -369,29 +181,29 @@ static size_t keep_sent(e2b_memory_port *port, memory_link *l, const uint8_t *da
 }
 
 /* Whether send would block at the step the connection is at. */
-static bool window_closed(const e2b_memory_port *port, const memory_link *l)
+static bool window_closed(const e2b_memory_port *port, const e2b_memory_link *l)
 {
-    return (l->flags & (HANGS | CLOSED_WINDOW)) || (port->respond != NULL && l->framing.requests > 0);
+    return (l->flags & (LINK_HANGS | LINK_CLOSED_WINDOW)) || (port->respond != NULL && l->framing.requests > 0);
 }
 
 static int32_t memory_send(void *context, e2b_link *link, const void *data, size_t size)
 {
     e2b_memory_port *port = context;
-    memory_link l = load(link);
+    e2b_memory_link l = load(link);
     e2b_memory_step step = {0};
     int32_t failed = count_call(port);
     if (failed != 0)
         return fail_link(link, &l, failed);
-    settle(port, &l);
+    e2b_memory_settle(port, &l);
     int32_t answer = E2B_IO_AGAIN;
-    bool at_step = l.outcome == 0 && current_step(port, &l, &step);
+    bool at_step = e2b_memory_current(port, &l, &step);
     if (l.outcome != 0 && l.outcome != E2B_IO_END && l.outcome != E2B_IO_END_UNCLEAN) {
         answer = outcome_of(link, &l);
-    } else if (l.flags & DEAF) {
+    } else if (l.flags & LINK_DEAF) {
         link->error = ERROR_RESET;
         answer = E2B_IO_RESET;
     } else if (at_step && step.kind == STEP_WOULD_BLOCK) {
-        pass_would_block(&l, &step);
+        e2b_memory_pass_block(port, &l, &step);
     } else if (!window_closed(port, &l)) {
         size_t part = size < INT32_MAX ? size : INT32_MAX;
         bool takes = at_step && step.kind == STEP_TAKE;
@@ -404,7 +216,7 @@ static int32_t memory_send(void *context, e2b_link *link, const void *data, size
             l.rest -= part;
         answer = (int32_t)part;
     }
-    settle(port, &l);
+    e2b_memory_settle(port, &l);
     store(link, &l);
     return answer;
 }
@@ -412,8 +224,8 @@ static int32_t memory_send(void *context, e2b_link *link, const void *data, size
 static void memory_close(void *context, e2b_link *link, bool abort)
 {
     e2b_memory_port *port = context;
-    memory_link l = load(link);
-    e2b_memory_connection *element = element_of(port, &l);
+    e2b_memory_link l = load(link);
+    e2b_memory_connection *element = e2b_memory_element(port, &l);
     port->closes++;
     port->aborts += abort ? 1u : 0u;
     if (element != NULL && element->number == l.number) {
@@ -427,22 +239,21 @@ static void memory_close(void *context, e2b_link *link, bool abort)
 /* Sets what is ready, and lowers *due to the time when the connection's step is over. */
 static void look(e2b_memory_port *port, e2b_wait_item *item, uint64_t *due)
 {
-    memory_link l = load(item->link);
+    e2b_memory_link l = load(item->link);
     e2b_memory_step step = {0};
-    settle(port, &l);
-    bool at_step = current_step(port, &l, &step);
-    while (l.outcome == 0 && !(l.flags & HANGS) && at_step && step.kind == STEP_WOULD_BLOCK) {
-        pass_would_block(&l, &step);
-        settle(port, &l);
-        at_step = current_step(port, &l, &step);
+    e2b_memory_settle(port, &l);
+    bool at_step = e2b_memory_current(port, &l, &step);
+    while (at_step && step.kind == STEP_WOULD_BLOCK) {
+        e2b_memory_pass_block(port, &l, &step);
+        at_step = e2b_memory_current(port, &l, &step);
     }
     item->ready = 0;
-    if (l.outcome != 0 || (at_step && step.kind == STEP_DATA && !(l.flags & HANGS)))
+    if (l.outcome != 0 || (at_step && step.kind == STEP_DATA))
         item->ready |= E2B_WANT_RECV;
-    if (l.outcome != 0 || (l.flags & DEAF) || !window_closed(port, &l))
+    if (l.outcome != 0 || (l.flags & LINK_DEAF) || !window_closed(port, &l))
         item->ready |= E2B_WANT_SEND;
     item->ready &= item->wanted;
-    if (l.outcome == 0 && !(l.flags & HANGS) && at_step && step.kind == STEP_ADVANCE && l.rest < *due)
+    if (at_step && step.kind == STEP_ADVANCE && l.rest < *due)
         *due = l.rest;
     store(item->link, &l);
 }
