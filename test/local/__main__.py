@@ -15,7 +15,7 @@ import api
 import envd
 import faults
 import routing
-from http_server import make_server
+from http_server import Reply, make_server
 from isolation import Isolation
 from service import Service
 
@@ -83,8 +83,9 @@ class Front:
                 await asyncio.sleep(fault.delay)
             if fault.answer is not None:
                 return fault.prepared_answer()
-        reply = await self.route(request, path, query, fault)
-        if fault is not None:
+        withholding = fault if fault is not None and fault.withhold else None
+        reply = await self.route(request, path, query, withholding)
+        if isinstance(reply, Reply):
             reply.fault = fault
         return reply
 
@@ -136,7 +137,7 @@ async def run(options, base):
     service = Service(options, isolation)
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
     try:
         listener = await loop.create_server(

@@ -15,7 +15,7 @@ KEYS = {"method", "path", "count", "skip", "delay", "delay_answer", "withhold",
 
 
 class Fault:
-    """One rule. It applies to `count` requests after the first `skip`."""
+    """One rule. It applies to count requests after the first skip."""
 
     def __init__(self, rule):
         unknown = set(rule) - KEYS
@@ -41,7 +41,8 @@ class Fault:
             return False
         if self.count == 0:
             return False
-        self.count -= 1
+        if self.count > 0:
+            self.count -= 1
         return True
 
     def prepared_answer(self):
@@ -65,14 +66,20 @@ class Fault:
             request.protocol.watcher = Waiter(gone)
             if request.transport is not None:
                 await gone
-        elif self.withhold == "close":
-            transport.close()
         else:
+            self.cut(request)
+        return True
+
+    def cut(self, request):
+        """Ends the connection, if that is what the rule says."""
+        transport = request.transport
+        if transport is None or self.withhold not in ("close", "reset"):
+            return
+        if self.withhold == "reset":
             # Lingering for no time at all turns the close into a reset.
             transport.get_extra_info("socket").setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            transport.abort()
-        return True
+        transport.abort()
 
 
 class Waiter:

@@ -87,7 +87,7 @@ def header_block(request, status, headers, framing):
 
 
 class Reply:
-    """A whole answer. With fault set, it is withheld as the fault says."""
+    """A whole answer. A fault (faults.py) delays or withholds it."""
 
     def __init__(self, status, headers=None, body=b""):
         self.status = status
@@ -146,7 +146,8 @@ class DroppedReply(Reply):
 
 
 class StreamReply:
-    """A chunked answer, one HTTP chunk for each piece handed over."""
+    """A chunked answer, one HTTP chunk for each piece handed over. A fault
+    withholds it from the first piece on."""
 
     def __init__(self, request, status, headers):
         self.request = request
@@ -178,9 +179,15 @@ class StreamReply:
         except ConnectionError:
             pass
 
+    def _withheld(self):
+        if self.fault is None:
+            return False
+        self.fault.cut(self.request)
+        return True
+
     def write(self, piece):
         transport = self._protocol.transport
-        if transport is None or self._finished or self.fault is not None:
+        if transport is None or self._finished or self._withheld():
             return
         transport.write(self._take_head() + self._frame(piece))
 
@@ -203,7 +210,7 @@ class StreamReply:
 
     def finish(self, last_piece):
         transport = self._protocol.transport
-        if transport is None or self._finished or self.fault is not None:
+        if transport is None or self._finished or self._withheld():
             return
         end = b"0\r\n\r\n" if self._chunked else b""
         transport.write(self._take_head() + self._frame(last_piece) + end)

@@ -21,6 +21,8 @@ PRIVATE = {"/home/user": "home", "/root": "root", "/tmp": "tmp", "/srv": "srv"}
 # enough to mount or to reach the host's.
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID",
                 "SETUID", "SETFCAP", "NET_BIND_SERVICE")
+# bwrap hands what it is told to keep to every user; this takes it back.
+FROM_ROOT = ["/usr/bin/setpriv", "--inh-caps", "-all", "--ambient-caps", "-all"]
 
 SHARED_WARNING = (
     "e2b-local: warning: bubblewrap (bwrap) is missing, does not work here or "
@@ -80,6 +82,8 @@ class Isolation:
         for path, name in PRIVATE.items():
             command += ["--bind", os.path.join(sandbox_directory, name), path]
         command += ["--remount-ro", "/"]
+        if os.geteuid() == 0:
+            command += FROM_ROOT
         return command + [PYTHON, "-I", "-S", AGENT_INSIDE, str(descriptor)]
 
     def _root_arguments(self):
