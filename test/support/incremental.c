@@ -1,3 +1,5 @@
+/* For MAP_ANONYMOUS. */
+#define _DEFAULT_SOURCE
 #include "incremental.h"
 
 #include <setjmp.h>
@@ -10,10 +12,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#ifndef MAP_ANONYMOUS
-#define MAP_ANONYMOUS 0x20
-#endif
 
 struct incremental_log {
     char *text;
