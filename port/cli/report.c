@@ -33,7 +33,8 @@ static const char *advice(e2b_err err)
     case E2B_RATE_LIMITED:
     case E2B_NO_CAPACITY:
     case E2B_SERVER: return "try again later";
-    case E2B_BAD_REQUEST: return "correct it; e2b help explains each verb";
+    case E2B_INVALID:
+    case E2B_BAD_REQUEST: return "correct it, see e2b help";
     case E2B_SANDBOX_GONE: return "e2b list shows which there are, e2b resume wakes a paused one";
     case E2B_NOT_FOUND: return "e2b list shows which sandboxes there are, e2b ps which processes";
     case E2B_COMMAND_TIMEOUT: return "give it a longer --limit";
@@ -70,6 +71,11 @@ static void begin(cli_line *line, const char *doing, const char *subject)
 
 int report(const e2b_client *client, const char *doing, const char *subject, e2b_err err)
 {
+    return report_with(client, doing, subject, err, advice(err));
+}
+
+int report_with(const e2b_client *client, const char *doing, const char *subject, e2b_err err, const char *instead)
+{
     cli_line line;
 
     if (err == E2B_NO_API_KEY)
@@ -81,9 +87,9 @@ int report(const e2b_client *client, const char *doing, const char *subject, e2b
         return signals_exit_code();
     }
     reason(&line, client, err);
-    if (advice(err)) {
+    if (instead) {
         line_text(&line, ": ");
-        line_text(&line, advice(err));
+        line_text(&line, instead);
     }
     line_end(&line);
     return EXIT_OURS;

@@ -12,6 +12,9 @@
  * cancelled the call. */
 int report(const e2b_client *client, const char *doing, const char *subject, e2b_err err);
 
+/* The same with other advice than the code's own. */
+int report_with(const e2b_client *client, const char *doing, const char *subject, e2b_err err, const char *instead);
+
 /* "e2b: WHAT: DO", for failures that never reached the library. EXIT_OURS. */
 int report_text(const char *what, const char *instead);
 

@@ -43,7 +43,7 @@ int verb_run(cli_session *session)
     if (!has_command(session, 0))
         return report_text("run takes a command or -c", "e2b run -- uname -a, or e2b run -c 'echo $HOME | wc'");
     e2b_err err = create_sandbox(session, false);
-    int code = err ? report(&session->client, "cannot create a sandbox", NULL, err) : run_command(session, 0, true);
+    int code = err ? report_create(session, err) : run_command(session, 0, true);
     return kill_created(session, code);
 }
 

@@ -24,6 +24,15 @@ e2b_err create_sandbox(cli_session *session, bool with_env)
     return e2b_sandbox_create(&session->client, &session->sandbox, &wanted);
 }
 
+int report_create(const cli_session *session, e2b_err err)
+{
+    const char *doing = "cannot create a sandbox";
+
+    if (err == E2B_NOT_FOUND)
+        return report_with(&session->client, doing, NULL, err, "check the template, --template");
+    return report(&session->client, doing, NULL, err);
+}
+
 int kill_created(cli_session *session, int code)
 {
     e2b_sandbox *sandbox = &session->sandbox;

@@ -32,7 +32,7 @@ int verb_create(cli_session *session)
 
     /* A caller who is told no must not be left with a sandbox. */
     if (err)
-        return kill_created(session, report(&session->client, "cannot create a sandbox", NULL, err));
+        return kill_created(session, report_create(session, err));
     print_sandbox(session);
     return 0;
 }

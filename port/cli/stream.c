@@ -63,7 +63,7 @@ static void offer_input(cli_stream *stream)
         }
         wanted = stream->reading && !stream->lent;
     }
-    e2b_posix_watch(&stream->session->port, wanted ? STDIN_FILENO : -1, wanted ? POLLIN : 0);
+    e2b_posix_watch(&stream->session->port, STDIN_FILENO, wanted ? POLLIN : 0);
 }
 
 /* The command does not have to read its input, so that a refusal is its own
