@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import signal
 import socket
 import subprocess
 
@@ -32,7 +31,6 @@ class AgentLink:
             pass_fds=[theirs.fileno()], start_new_session=True,
             cwd="/", env={"PATH": os.environ.get("PATH", os.defpath)})
         theirs.close()
-        self._confined = isolation.confined
         self._loop.add_reader(ours, self._readable)
 
     async def request(self, message, descriptors=()):
@@ -93,7 +91,7 @@ class AgentLink:
                     os.close(descriptor)
 
     def close(self):
-        """Ends the agent and with it every process of the sandbox."""
+        """Ends the agent, which ends every process of the sandbox."""
         if self._socket is None:
             return
         self._loop.remove_reader(self._socket)
@@ -103,11 +101,10 @@ class AgentLink:
             if not answer.done():
                 answer.set_exception(AgentGone())
         self._waiting.clear()
-        if self._confined:
-            self._process.send_signal(signal.SIGKILL)
 
     def join(self):
-        """Waits until the processes are gone."""
+        """Waits until the processes are gone: the agent leaves when the socket
+        closes, and bwrap only after the last process of its namespace."""
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:

@@ -119,7 +119,8 @@ class Control:
         try:
             body = await request.content.read()
             value = json.loads(body) if body else {}
-            return answer(200, await handler(value) or {})
+            result = await handler(value)
+            return answer(200, {} if result is None else result)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             return answer(400, {"error": str(error)})
 

@@ -26,15 +26,17 @@ API_KEY = "e2b_0123456789abcdef0123456789abcdef01234567"
 class Service:
     def __init__(self, *options):
         self._folder = tempfile.TemporaryDirectory()
-        ready = os.path.join(self._folder.name, "ready")
-        self._process = subprocess.Popen(
+        self.key = API_KEY
+        self.ready = os.path.join(self._folder.name, "ready")
+        self.process = subprocess.Popen(
             [sys.executable, HERE, "--quiet", "--exit-with-parent",
-             "--api-key", API_KEY, "--ready-file", ready, *options])
-        while not os.path.exists(ready):
-            if self._process.poll() is not None:
+             "--api-key", API_KEY, "--ready-file", self.ready, *options,
+             *os.environ.get("LOCAL_OPTIONS", "").split()])
+        while not os.path.exists(self.ready):
+            if self.process.poll() is not None:
                 sys.exit("replay: e2b-local did not start")
             time.sleep(0.01)
-        with open(ready, encoding="ascii") as file:
+        with open(self.ready, encoding="ascii") as file:
             self.port = int(re.search(r":(\d+)$", file.readline()).group(1))
 
     def call(self, method, path, value=None):
@@ -49,8 +51,8 @@ class Service:
         return json.loads(body) if body else None
 
     def stop(self):
-        self._process.terminate()
-        code = self._process.wait()
+        self.process.terminate()
+        code = self.process.wait()
         self._folder.cleanup()
         return code
 
