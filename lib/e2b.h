@@ -499,12 +499,13 @@ typedef struct e2b_process {
 
     /* The library's. */
     uint8_t stage, input_stage, look_stage;
+    bool end_wanted; /* end the input after what was sent */
     e2b_err err;       /* the first error; final */
     e2b_err input_err; /* what ended the input */
     uint16_t slot, input_slot, look_slot;
     uint32_t generation, input_generation, look_generation;
     e2b_sandbox *sandbox;
-    uint64_t byte_ms; /* when the latest byte came */
+    uint64_t look_ms; /* when the look began */
     const uint8_t *lent;
     size_t lent_len, lent_taken;
     uint32_t piece_len;

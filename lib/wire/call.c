@@ -91,7 +91,6 @@ e2b_err e2b_call_refused(e2b_call *call)
 static void place(const e2b_call *call, e2b_text *text)
 {
     e2b_text_string(text, ": ");
-    e2b_text_str(text, call->request.host_label);
     e2b_text_str(text, call->request.host);
     e2b_text_char(text, ':');
     e2b_text_u64(text, call->route.tcp_port);

@@ -281,6 +281,7 @@ static int32_t read_head(e2b_http *http, const char *in, size_t len, size_t *use
     if (http->status < 200) return begin_next_head(http);
     if (http->has_encoding) return bad(http, E2B_COMPRESSED);
     http->stage = STAGE_BODY;
+    http->next_token = NULL; /* its owner may move, and trailers don't count */
     http->line = CHUNK_SIZE;
     http->head_bytes = 0;
     http->fields = 0;

@@ -47,7 +47,7 @@ typedef struct spoken {
     e2b_text message_text, name_text;
     int64_t number; /* code if it is a number; else 0 */
     int32_t rpc_code;
-    bool is_object, has_sandbox_id, has_error_code;
+    bool is_object, has_error, has_sandbox_id, has_error_code;
 } spoken;
 
 static void listen(e2b_client *client, e2b_str body, spoken *said)
@@ -60,7 +60,8 @@ static void listen(e2b_client *client, e2b_str body, spoken *said)
     if (!e2b_json_value_is_object(&value, 0)) return;
     said->is_object = true;
     size_t error = e2b_json_member(&value, 0, "error"); /* an end-of-stream message wraps it */
-    size_t object = error && e2b_json_value_is_object(&value, error) ? error : 0;
+    said->has_error = error && e2b_json_value_is_object(&value, error);
+    size_t object = said->has_error ? error : 0;
     size_t code = e2b_json_member(&value, object, "code"), word = e2b_json_member(&value, object, "error_code");
     size_t message = e2b_json_member(&value, object, "message");
     if (message && !e2b_json_value_text(&value, message, &said->message_text)) said->message_text.total = 0;
@@ -109,7 +110,8 @@ static e2b_err by_status(int32_t status, const spoken *said, bool envd)
     if (status < 500) return E2B_HTTP;
     if (envd && status == 502 && said->has_sandbox_id && message_is(said, "The sandbox was not found")) return E2B_SANDBOX_GONE;
     if (no_capacity(said)) return E2B_NO_CAPACITY;
-    return !envd && said->number ? E2B_SERVER : status == 500 && said->is_object ? E2B_SERVER : E2B_GATEWAY;
+    /* The API's own answer always holds a number; envd's 500 is at least an object. */
+    return (envd ? status == 500 && said->is_object : said->number != 0) ? E2B_SERVER : E2B_GATEWAY;
 }
 
 static void words(const e2b_refusal *refusal, const spoken *said, e2b_err err, e2b_text *text)
@@ -145,6 +147,14 @@ e2b_err e2b_refuse(e2b_client *client, const e2b_refusal *refusal)
     error->retry_after_s = refusal->retry_after_s;
     words(refusal, &said, err, &text);
     return e2b_report_end(client, error, &text);
+}
+
+e2b_err e2b_end_of_stream(e2b_client *client, const char *operation, e2b_str body)
+{
+    spoken said;
+    listen(client, body, &said);
+    if (!said.is_object) return e2b_fail(client, E2B_PROTOCOL, operation, "the end-of-stream message is not JSON");
+    return said.has_error ? e2b_refuse(client, &(e2b_refusal){operation, 0, 0, body, true}) : E2B_OK;
 }
 
 bool e2b_refusal_is_missing_route(e2b_client *client, int32_t status, e2b_str body)

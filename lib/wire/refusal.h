@@ -21,6 +21,10 @@ typedef struct e2b_refusal {
 /* Writes the failure down in the client and returns its code. */
 e2b_err e2b_refuse(e2b_client *client, const e2b_refusal *refusal);
 
+/* What the payload of a stream's end-of-stream message says: E2B_OK, or its
+ * error, written down. `body` may be cut. */
+e2b_err e2b_end_of_stream(e2b_client *client, const char *operation, e2b_str body);
+
 /* Whether a 404 (for "method not allowed" also 400 and 405) means that the
  * server has no such route, rather than no such thing. */
 bool e2b_refusal_is_missing_route(e2b_client *client, int32_t status, e2b_str body);

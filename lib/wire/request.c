@@ -33,7 +33,6 @@ static void host(const e2b_request *request, e2b_text *text)
 {
     bool ipv6 = request->host.len && memchr(request->host.ptr, ':', request->host.len) != NULL;
     e2b_text_string(text, "Host: ");
-    e2b_text_str(text, request->host_label);
     if (ipv6) e2b_text_char(text, '[');
     e2b_text_str(text, request->host);
     if (ipv6) e2b_text_char(text, ']');

@@ -20,7 +20,6 @@ typedef struct e2b_request {
     e2b_write *query; /* NULL: none; writes "?..." or nothing */
 
     e2b_str host;      /* a name or numeric address, no brackets */
-    e2b_str host_label; /* "49983-<id>." before the host, or empty */
     uint16_t tcp_port; /* 0: the scheme's default, left out */
 
     e2b_str user_agent;
