@@ -30,7 +30,8 @@ static const struct {
       "\n"
       "  e2b run -- python3 -c 'print(6*7)'        tar c . | e2b run -c 'tar x; make'\n" },
     { "exec",
-      "e2b exec [options] ID [--] COMMAND [ARGUMENT...]   e2b exec [options] ID -c LINE\n"
+      "e2b exec [options] ID [--] COMMAND [ARGUMENT...]\n"
+      "e2b exec [options] ID -c LINE\n"
       "\n"
       "Runs a command in a running sandbox. Output is passed on as it comes, standard\n"
       "input is passed in. The exit code is the command's (128+n if signal n ended\n"

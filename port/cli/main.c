@@ -16,8 +16,8 @@ static int verb_version(cli_session *session);
 static int verb_help(cli_session *session);
 
 static const cli_verb verbs[] = {
-    { "run", verb_run, OPTION_SERVICE | MAKE | COMMAND, 0, 0, MANY, "e2b run -- COMMAND" },
-    { "exec", verb_exec, OPTION_SERVICE | COMMAND, 1, 1, MANY, "e2b exec ID -- COMMAND" },
+    { "run", verb_run, OPTION_SERVICE | MAKE | COMMAND, 0, 0, MANY, "e2b run -- COMMAND, or e2b run -c LINE" },
+    { "exec", verb_exec, OPTION_SERVICE | COMMAND, 1, 1, MANY, "e2b exec ID -- COMMAND, or e2b exec ID -c LINE" },
     { "create", verb_create, OPTION_SERVICE | OPTION_JSON | MAKE, MANY, 0, 0, "e2b create" },
     { "connect", verb_connect, OPTION_SERVICE | OPTION_JSON | OPTION_TIMEOUT | OPTION_DISK_ONLY, MANY, 1, 1, "e2b connect ID" },
     { "resume", verb_resume, OPTION_SERVICE | OPTION_TIMEOUT | OPTION_DISK_ONLY, MANY, 1, 1, "e2b resume ID" },
@@ -104,6 +104,13 @@ static int wrong_words(const cli_verb *verb)
     return EXIT_OURS;
 }
 
+/* A verb that starts a command wants either its words or -c. */
+static bool has_command(const cli_verb *verb)
+{
+    return !(verb->options & OPTION_COMMAND) ||
+           (session.options.word_count > verb->ids) != (session.options.command != NULL);
+}
+
 static int run_verb(const cli_verb *verb, int argc, char **argv)
 {
     cli_options *options = &session.options;
@@ -116,6 +123,8 @@ static int run_verb(const cli_verb *verb, int argc, char **argv)
     }
     if (options->word_count < verb->least || options->word_count > verb->most)
         return wrong_words(verb);
+    if (!has_command(verb))
+        return report_text("either a command or -c is needed", verb->usage);
     if (!(verb->options & OPTION_SERVICE))
         return verb->run(&session);
     int code = session_open(&session) ? verb->run(&session) : EXIT_OURS;

@@ -17,6 +17,11 @@ static void process_json(const e2b_process_info *info)
     json_close();
 }
 
+static void titles(void)
+{
+    out_text("    PID  TAG           COMMAND\n");
+}
+
 static void process_plain(const e2b_process_info *info)
 {
     size_t position = 0;
@@ -43,14 +48,13 @@ int verb_ps(cli_session *session)
     e2b_process_list list;
     e2b_process_info info;
     bool cut = false;
+    size_t rows = 0;
 
     e2b_err err = e2b_sandbox_attach(&session->client, &session->sandbox, id);
     if (!err)
         err = e2b_process_list_open(&session->sandbox, &list, &session->arena);
     if (err)
         return report(&session->client, "cannot list the processes of sandbox", id, err);
-    if (!json)
-        out_text("    PID  TAG           COMMAND\n");
     while (out_working()) {
         memset(&info, 0, sizeof info);
         err = e2b_process_list_next(&list, &info);
@@ -66,6 +70,8 @@ int verb_ps(cli_session *session)
             json_array_item(&array);
             process_json(&info);
         } else {
+            if (rows++ == 0)
+                titles();
             process_plain(&info);
         }
     }
@@ -74,6 +80,8 @@ int verb_ps(cli_session *session)
         return report(&session->client, "cannot list the processes of sandbox", id, err);
     if (json)
         json_array_end(&array);
+    else if (rows == 0)
+        titles();
     return cut ? report_text("a command line is longer than 4 MiB", "its process is shown by pid only") : 0;
 }
 

@@ -19,7 +19,7 @@ static const char *advice(e2b_err err)
     case E2B_NO_REPLY:
     case E2B_REPLY_TIMEOUT:
     case E2B_TRUNCATED:
-    case E2B_IDLE: return "it may have taken effect: e2b list, e2b info and e2b ps show what is there";
+    case E2B_IDLE: return "see with e2b list, e2b info or e2b ps what is there, then try again";
     case E2B_REDIRECT:
     case E2B_PROTOCOL:
     case E2B_LIMIT:

@@ -32,16 +32,8 @@ static int run_command(cli_session *session, size_t first, bool owned)
     return stream_process(session, &process, wanted.input, owned);
 }
 
-/* Exactly one of a command's words and -c. */
-static bool has_command(const cli_session *session, size_t ids)
-{
-    return (session->options.word_count > ids) != (session->options.command != NULL);
-}
-
 int verb_run(cli_session *session)
 {
-    if (!has_command(session, 0))
-        return report_text("run takes a command or -c", "e2b run -- uname -a, or e2b run -c 'echo $HOME | wc'");
     e2b_err err = create_sandbox(session, false);
     int code = err ? report_create(session, err) : run_command(session, 0, true);
     return kill_created(session, code);
@@ -51,8 +43,6 @@ int verb_exec(cli_session *session)
 {
     const char *id = session->options.words[0];
 
-    if (!has_command(session, 1))
-        return report_text("exec takes a command or -c", "e2b exec ID -- uname -a, or e2b exec ID -c 'echo $HOME | wc'");
     e2b_err err = e2b_sandbox_attach(&session->client, &session->sandbox, id);
     if (err)
         return report(&session->client, "cannot attach to sandbox", id, err);

@@ -168,6 +168,11 @@ int verb_info(cli_session *session)
     return 0;
 }
 
+static void list_titles(void)
+{
+    out_text("SANDBOX               STATE   TEMPLATE             STARTED               ENDS                  METADATA\n");
+}
+
 static void list_row(const e2b_sandbox_info *info)
 {
     out_column(str_of(info->id), 22);
@@ -195,10 +200,9 @@ int verb_list(cli_session *session)
     cli_json_array array = { false };
     e2b_sandbox_list list;
     e2b_sandbox_info info;
+    size_t rows = 0;
 
     e2b_err err = e2b_sandbox_list_open(&session->client, &list, &wanted);
-    if (!err && !options->json)
-        out_text("SANDBOX               STATE   TEMPLATE             STARTED               ENDS                  METADATA\n");
     while (!err && out_working()) {
         err = e2b_sandbox_list_next(&list, &info);
         if (err || !info.id[0])
@@ -207,6 +211,8 @@ int verb_list(cli_session *session)
             json_array_item(&array);
             info_json(&info);
         } else {
+            if (rows++ == 0)
+                list_titles();
             list_row(&info);
         }
     }
@@ -215,6 +221,8 @@ int verb_list(cli_session *session)
         return report(&session->client, "cannot list sandboxes", NULL, err);
     if (options->json)
         json_array_end(&array);
+    else if (rows == 0)
+        list_titles();
     return 0;
 }
 

@@ -337,17 +337,17 @@ class Server(threading.Thread):
 
 
 def test_hostile_answers():
+    cut = ("nothing", "half an answer")
     ok = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
     for about, server in (
             ("a TLS alert", Server(b"\x15\x03\x01\x00\x02\x02\x46")),
             ("a header of a megabyte", Server(ok + b"X: " + b"a" * 1000000 + b"\r\n\r\n[]")),
             ("headers without end", Server(ok, b"X: y\r\n", endless=True)),
-            ("a body without end", Server(ok + b"\r\n", b" " * 4096, endless=True)),
             ("gzip", Server(ok + b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n[]")),
             ("nothing", Server()),
-            ("half an answer", Server(ok + b"Content-Length: 9\r\n\r\n[]"))):
+            ("half an answer", Server(ok + b"Content-Length: 99\r\n\r\n{\"a\""))):
         done = e2b("info", NOBODY, "--json", settings={"E2B_API_URL": server.url})
-        one_line(done, "cannot get sandbox", NOBODY, about and "E2B")
+        one_line(done, "cannot get sandbox", NOBODY, "e2b list" if about in cut else "E2B_API_URL")
 
 
 def test_sandbox_ids():
