@@ -10,6 +10,11 @@ class Cut(Exception):
     """A stream ended without its end."""
 
 
+def envelope(message, flags=0):
+    payload = json.dumps(message).encode()
+    return struct.pack(">BI", flags, len(payload)) + payload
+
+
 class Client:
     def __init__(self, service):
         self.port = service.port
@@ -83,12 +88,11 @@ class Stream:
     """The events of a Start or Connect call, as they come."""
 
     def __init__(self, sandbox, method, message, headers):
-        payload = json.dumps(message).encode()
         self._connection = http.client.HTTPConnection(
             "127.0.0.1", sandbox.client.port, timeout=120)
         self._connection.request(
             "POST", "/process.Process/" + method,
-            struct.pack(">BI", 0, len(payload)) + payload,
+            envelope(message),
             {**sandbox.headers, "Content-Type": "application/connect+json", **headers})
         try:
             self.reply = self._connection.getresponse()

@@ -79,6 +79,12 @@ def stream_error_alone(content_type, error):
                  struct.pack(">BI", 2, len(payload)) + payload)
 
 
+def content_type_of(request):
+    """The type as the daemon spells it, and echoes it."""
+    parts = request.headers.get("Content-Type", "").lower().split(";")
+    return "; ".join(part.strip() for part in parts)
+
+
 def is_stream_type(content_type):
     return content_type.startswith("application/connect+")
 
@@ -152,7 +158,7 @@ async def read_body(request):
 
 async def serve(request, method, context):
     """Answers one call. context is what the handlers get beside the message."""
-    content_type = request.headers.get("Content-Type", "").lower()
+    content_type = content_type_of(request)
     if request.method != "POST":
         return Reply(405, {"Allow": "POST", **VARY})
     is_unary = method.kind == "unary"
@@ -206,6 +212,25 @@ def take_envelope(data, at, compressed):
     if flags & ~3:
         raise RpcError("internal", f"protocol error: invalid envelope flags {flags}")
     return flags, payload, at + 5 + length
+
+
+async def read_envelopes(request, compressed):
+    """Yields (flags, payload) as they come."""
+    data = bytearray()
+    while True:
+        piece = await request.content.readany()
+        data += piece
+        while len(data) >= 5:
+            end = 5 + int.from_bytes(data[1:5], "big")
+            if len(data) < end:
+                break
+            flags, payload, _ = take_envelope(bytes(data[:end]), 0, compressed)
+            del data[:end]
+            yield flags, payload
+        if not piece:
+            break
+    if data:
+        take_envelope(bytes(data), 0, compressed)
 
 
 def single_message(data, compressed):

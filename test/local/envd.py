@@ -3,7 +3,7 @@
 import asyncio
 
 import process_service
-from connect_rpc import (RpcError, VARY, basic_user, go_json, is_stream_type, serve,
+from connect_rpc import (RpcError, VARY, basic_user, content_type_of, go_json, is_stream_type, serve,
                          stream_error_alone, unary_error)
 from http_server import Reply
 from isolation import UID
@@ -33,7 +33,7 @@ async def handle(request, sandbox, path, fault):
     user = basic_user(request)
     if user is not None and user not in UID:
         error = RpcError("unauthenticated", f"invalid username: '{user}'")
-        content_type = request.headers.get("Content-Type", "").lower()
+        content_type = content_type_of(request)
         if is_stream_type(content_type):
             return stream_error_alone(content_type, error)
         return unary_error(error)

@@ -7,7 +7,7 @@ import traceback
 
 from aiohttp import web
 from aiohttp.helpers import rfc822_formatted_time
-from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_protocol import RequestHandler, RequestPayloadError
 
 # Go's response writer buffers this much. A longer body is chunked, and an
 # envelope that overflows the buffer is split here.
@@ -43,9 +43,11 @@ class Connection(RequestHandler):
             watcher.client_gone()
 
     def handle_error(self, request, status=500, exc=None, message=None):
-        # The text of an exception can hold header values, so only the frames
-        # are shown.
-        if status >= 500 and exc is not None:
+        # A client that leaves or sends a broken body is no error of ours. The
+        # text of an exception can hold header values, so only the frames are
+        # shown.
+        client_s_fault = isinstance(exc, (ConnectionError, RequestPayloadError))
+        if status >= 500 and exc is not None and not client_s_fault:
             frames = "".join(traceback.format_tb(exc.__traceback__))
             print(f"e2b-local: error in a handler: {type(exc).__name__}\n{frames}",
                   file=sys.stderr, flush=True)
@@ -75,8 +77,11 @@ def make_server(handler):
 
 def header_block(request, status, headers, framing):
     version = "1.0" if request.version < (1, 1) else "1.1"
-    lines = [f"HTTP/{version} {status} {http.HTTPStatus(status).phrase}"
-             if status != 499 else f"HTTP/{version} 499 status code 499"]
+    try:
+        phrase = http.HTTPStatus(status).phrase
+    except ValueError:
+        phrase = f"status code {status}"
+    lines = [f"HTTP/{version} {status} {phrase}"]
     lines += [f"{name}: {headers[name]}" for name in sorted(headers)]
     lines.append("Date: " + rfc822_formatted_time())
     if framing:

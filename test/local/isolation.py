@@ -98,6 +98,10 @@ class Isolation:
                 arguments += ["--ro-bind", path, path]
         arguments += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/run",
                       "--ro-bind", AGENT, AGENT_INSIDE]
+        # Name resolution is often a link into the hidden /run.
+        resolver = os.path.realpath("/etc/resolv.conf")
+        if resolver.startswith("/run/") and os.path.exists(resolver):
+            arguments += ["--ro-bind", resolver, resolver]
         for name in ("passwd", "group"):
             arguments += ["--ro-bind", os.path.join(self.base, name),
                           "/etc/" + name]

@@ -6,7 +6,7 @@ import struct
 
 import process_messages as messages
 from connect_rpc import (Crash, Method, RpcError, Stream, deadline_error, decode,
-                         read_body, take_envelope)
+                         read_envelopes)
 from process import InputError, Subscriber
 from protobuf import length_delimited, varint
 from sandbox import StartError
@@ -204,11 +204,8 @@ async def send_input(context, message):
 
 
 async def stream_input(context, request, stream, compressed):
-    data = await read_body(request)
     process = None
-    at = 0
-    while at < len(data):
-        flags, payload, at = take_envelope(data, at, compressed)
+    async for flags, payload in read_envelopes(request, compressed):
         if flags & 2:
             break
         message = decode(stream.codec, messages.STREAM_INPUT_REQUEST, payload)

@@ -10,10 +10,14 @@ import sys
 import threading
 import unittest
 
-from client import Client, Cut
+from client import Client, Cut, envelope
 from replay import Service
 
 COUNTER = 'i=0; while :; do i=$((i+1)); echo $i > ~/count; echo $i; sleep 0.01; done'
+
+
+def chunk(data):
+    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 class Case(unittest.TestCase):
@@ -249,6 +253,26 @@ class Processes(Case):
         self.assertEqual(answers, [(200, {})])
         sandbox.unary("CloseStdin", {"process": {"pid": stream.pid}})
         self.assertEqual(stream.finish(), (0, b"300000\n"))
+
+    def test_streamed_input_arrives_while_the_call_goes_on(self):
+        sandbox = self.client.create()
+        stream = sandbox.start("cat").wait_start()
+        connection = http.client.HTTPConnection("127.0.0.1", self.client.port, timeout=60)
+        connection.putrequest("POST", "/process.Process/StreamInput")
+        for name, value in {**sandbox.headers, "Transfer-Encoding": "chunked",
+                            "Content-Type": "application/connect+json"}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        for message in ({"start": {"process": {"pid": stream.pid}}},
+                        {"data": {"input": {"stdin": "b25l"}}}):
+            connection.send(chunk(envelope(message)))
+        self.assertEqual(stream.output(3), b"one")
+        connection.send(chunk(envelope({"data": {"input": {"stdin": "dHdv"}}})))
+        self.assertEqual(stream.output(3), b"two")
+        connection.send(b"0\r\n\r\n")
+        self.assertEqual(connection.getresponse().read(), envelope({}) + envelope({}, 2))
+        connection.close()
+        stream.close()
 
     def test_a_reader_that_stops_reading_stops_the_process(self):
         sandbox = self.client.create()
