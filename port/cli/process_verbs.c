@@ -110,7 +110,8 @@ int verb_kill_process(cli_session *session)
     if (err)
         return report(&session->client, "cannot attach to sandbox", id, err);
     err = e2b_sandbox_signal(&session->sandbox, pid, options->tag, options->signal ? options->signal : E2B_SIGNAL_KILL);
-    if (err)
-        return report(&session->client, "cannot signal process", pid ? options->words[1] : options->tag, err);
-    return 0;
+    const char *name = pid ? options->words[1] : options->tag;
+    if (err == E2B_NOT_FOUND)
+        return report_with(&session->client, "cannot signal process", name, err, "e2b ps shows which there are");
+    return err ? report(&session->client, "cannot signal process", name, err) : 0;
 }

@@ -99,17 +99,22 @@ static void info_json(const e2b_sandbox_info *info)
     json_close();
 }
 
-static void print_pairs(e2b_str metadata, const char *between)
+/* `tag`: the one that finds a lost creation is shown as well. */
+static void print_metadata(e2b_str metadata, bool tag)
 {
-    size_t position = 0;
-    e2b_str name, value;
+    size_t position = 0, shown = 0;
+    e2b_str name, value, create = str_of("libe2b.create");
 
     while (e2b_json_pairs(metadata, &position, &name, &value)) {
+        if (!tag && name.len == create.len && memcmp(name.ptr, create.ptr, name.len) == 0)
+            continue;
+        if (shown++ > 0)
+            out_text(" ");
         out_plain(name);
         out_text("=");
         out_plain(value);
-        out_text(between);
     }
+    out_text("\n");
 }
 
 static void info_plain(const e2b_sandbox_info *info)
@@ -129,7 +134,7 @@ static void info_plain(const e2b_sandbox_info *info)
     out_date(info->started_ms);
     out_text(info->state == E2B_STATE_PAUSED ? "\npaused    " : "\nends      ");
     out_date(info->end_ms);
-    if (info->on_timeout_pause)
+    if (info->on_timeout_pause && info->state == E2B_STATE_RUNNING)
         out_text(info->on_timeout_pause == E2B_YES ? " (then pauses)" : " (then is killed)");
     out_text("\nsize      ");
     out_number(info->cpu_count);
@@ -144,8 +149,7 @@ static void info_plain(const e2b_sandbox_info *info)
         out_text(info->internet_access == E2B_YES ? "internet  yes\n" : "internet  no\n");
     if (info->metadata.len > 2) {
         out_text("metadata  ");
-        print_pairs(info->metadata, " ");
-        out_text("\n");
+        print_metadata(info->metadata, true);
     }
 }
 
@@ -182,8 +186,7 @@ static void list_row(const e2b_sandbox_info *info)
     out_text("  ");
     out_date(info->end_ms - info->end_ms % 1000);
     out_text("  ");
-    print_pairs(info->metadata, " ");
-    out_text("\n");
+    print_metadata(info->metadata, false);
 }
 
 int verb_list(cli_session *session)
