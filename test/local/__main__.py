@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import os
 import re
+import resource
 import secrets
 import shutil
 import signal
@@ -61,6 +62,12 @@ def exit_with_parent():
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent or parent == 1:
         sys.exit(0)
+
+
+def allow_many_descriptors():
+    """A stream takes four, and hundreds may be open at once."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Front:
@@ -157,6 +164,7 @@ def main():
     options = parse_options()
     if options.exit_with_parent:
         exit_with_parent()
+    allow_many_descriptors()
     base = tempfile.mkdtemp(prefix="e2b-local-")
     os.chmod(base, 0o755)
     try:

@@ -13,6 +13,7 @@ import errno
 import fcntl
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -345,7 +346,14 @@ def adopt_orphans():
     ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
 
 
+def usual_descriptor_limit():
+    """The service raised its own; commands get what they would elsewhere."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, most), most))
+
+
 def main():
+    usual_descriptor_limit()
     channel = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(channel.fileno(), False)
     confined = os.getpid() == 1

@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import threading
+import time
 import unittest
 
 from client import Client, Cut, envelope
@@ -217,6 +218,15 @@ class Processes(Case):
         stream.close()
         self.assertEqual(watcher.finish(), (-1, b""))
 
+    def test_arguments_longer_than_a_datagram(self):
+        sandbox = self.client.create()
+        argument = "x" * 100000
+        self.assertEqual(sandbox.run("printf", "%s%s", argument, argument),
+                         (0, argument.encode() * 2))
+        stream = sandbox.start("true", "x" * 200000)
+        self.assertEqual(stream.finish(), (None, b""))
+        self.assertIn("argument list too long", stream.error["message"])
+
     def test_pids_are_the_command_s_own(self):
         sandbox = self.client.create()
         stream = sandbox.start("sh", "-c", "echo $$").wait_start()
@@ -337,6 +347,13 @@ class Controls(Case):
                                                "withhold": "close"})
         self.assertRaises(http.client.RemoteDisconnected, sandbox.start, "sleep", "99")
         self.assertEqual(len(sandbox.unary("List", {})[1]["processes"]), 1)
+
+    def test_delays(self):
+        for key in ("delay", "delay_answer"):
+            self.client.control("POST", "faults", {"path": "/health", key: 0.2})
+            before = time.monotonic()
+            self.assertEqual(self.client.request("GET", "/health")[0], 200)
+            self.assertGreaterEqual(time.monotonic() - before, 0.2)
 
     def test_other_answers_and_counts(self):
         self.client.control("DELETE", "requests")
