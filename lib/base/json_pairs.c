@@ -22,24 +22,27 @@ static bool read_string(e2b_json_reader *reader, e2b_str text, size_t *at, int32
     return true;
 }
 
-/* Brings a fresh reader to `position`: to the outermost bracket at the start,
- * else behind a value, by feeding it `before`, the shortest text that leads
- * there. */
-static bool resume(e2b_json_reader *reader, e2b_str text, size_t *position, int32_t container, const char *before)
+/* Brings a fresh reader to `position`: behind the outermost bracket at the
+ * start, else behind a value, by feeding it `before`, the shortest text that
+ * leads there. */
+static bool resume(e2b_json_reader *reader, e2b_str text, size_t *position, const char *before)
 {
     e2b_json_item item;
     size_t used;
     memset(reader, 0, sizeof *reader);
+    if (*position >= text.len) {
+        return false;
+    }
     if (*position == 0) {
-        int32_t kind = e2b_json_read(reader, text.ptr, text.len, &used, &item);
+        e2b_json_read(reader, text.ptr, text.len, &used, &item);
         *position = used;
-        return kind == container;
+        return true;
     }
     for (size_t left = strlen(before); left > 0; left -= used) {
         e2b_json_read(reader, before, left, &used, &item);
         before += used;
     }
-    return *position < text.len;
+    return true;
 }
 
 static bool unescape_in_place(e2b_json_reader *reader, e2b_str raw, e2b_str *out)
@@ -62,7 +65,7 @@ bool e2b_json_pairs(e2b_str object, size_t *position, e2b_str *name, e2b_str *va
     e2b_str raw_name, raw_value;
     size_t at = *position;
     *position = object.len; /* where it stays if nothing follows */
-    if (!resume(&reader, object, &at, E2B_JSON_OBJECT, "{\"\":\"\"") ||
+    if (!resume(&reader, object, &at, "{\"\":\"\"") ||
         !read_string(&reader, object, &at, E2B_JSON_KEY, &raw_name) ||
         !read_string(&reader, object, &at, E2B_JSON_TEXT, &raw_value) ||
         !unescape_in_place(&reader, raw_name, name) || !unescape_in_place(&reader, raw_value, value)) {
@@ -78,7 +81,7 @@ bool e2b_json_strings(e2b_str array, size_t *position, e2b_str *value)
     e2b_str raw;
     size_t at = *position;
     *position = array.len;
-    if (!resume(&reader, array, &at, E2B_JSON_ARRAY, "[\"\"") ||
+    if (!resume(&reader, array, &at, "[\"\"") ||
         !read_string(&reader, array, &at, E2B_JSON_TEXT, &raw) || !unescape_in_place(&reader, raw, value)) {
         return false;
     }

@@ -324,7 +324,7 @@ int32_t e2b_json_read(e2b_json_reader *reader, const char *in, size_t len, size_
 
 bool e2b_json_finish(e2b_json_reader *reader)
 {
-    if (reader->depth == 0 && number_whole(reader->state)) {
+    if (number_whole(reader->state)) {
         value_complete(reader);
     }
     return reader->state == BETWEEN && reader->expect == NOTHING;

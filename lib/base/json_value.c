@@ -52,11 +52,8 @@ e2b_err e2b_json_parse(e2b_json_value *value, void *tokens, e2b_str text, bool c
     jsmn_parser parser;
     jsmn_init(&parser);
     int found = jsmn_parse(&parser, text.ptr, text.len, token, E2B_TOKEN_COUNT);
-    if (found == JSMN_ERROR_NOMEM) {
-        return E2B_LIMIT;
-    }
-    if (found == JSMN_ERROR_INVAL) {
-        return E2B_PROTOCOL;
+    if (found < 0 && found != JSMN_ERROR_PART) {
+        return E2B_LIMIT; /* checked text fails for want of tokens only */
     }
     if (found == JSMN_ERROR_PART && !cut) {
         /* A number or literal alone: jsmn waits for ever for what ends it. */
@@ -101,11 +98,10 @@ size_t e2b_json_member(const e2b_json_value *value, size_t object, const char *n
     if (!e2b_json_value_is_object(value, object)) {
         return 0;
     }
-    /* A name is a child of the object, and the token after it is a child of
-     * the name; where the text was cut it may be missing. */
+    /* Children of an object are its names; a name's value is the token after
+     * it, which a cut may have taken. */
     for (size_t i = object + 1; i + 1 < value->count; i++) {
-        if (token_at(value, i)->parent == (int)object && token_at(value, i + 1)->parent == (int)i &&
-            key_is(value, i, name)) {
+        if (token_at(value, i)->parent == (int)object && key_is(value, i, name)) {
             found = i + 1;
         }
     }

@@ -108,8 +108,11 @@ static void bad_texts_end_the_walk(void **state)
         {" ", ""},
         {"[]", ""},
         {"[\"a\",\"b\"]", ""},
+        {"[{\"a\":\"b\"}]", ""},
         {"\"a\"", ""},
+        {"\"a\":\"b\"", ""},
         {"1", ""},
+        {"1 {\"a\":\"b\"}", ""},
         {"{", ""},
         {"{\"a\"", ""},
         {"{\"a\":", ""},
@@ -138,6 +141,9 @@ static void bad_texts_end_the_walk(void **state)
     static const char *const bad_arrays[][2] = {
         {"{}", ""},
         {"{\"a\":\"b\"}", ""},
+        {"{[\"a\"]}", ""},
+        {"\"a\" \"b\"", ""},
+        {"\"a\",\"b\"", ""},
         {"[1]", ""},
         {"[[\"a\"]]", ""},
         {"[\"a\",1,\"b\"]", "a;"},
@@ -221,6 +227,18 @@ static void any_number_of_members(void **state)
     free(text);
 }
 
+static void a_position_behind_the_end(void **state)
+{
+    (void)state;
+    e2b_str name, value;
+    size_t position = 3;
+    assert_false(e2b_json_pairs((e2b_str){"{}", 2}, &position, &name, &value));
+    position = SIZE_MAX;
+    assert_false(e2b_json_strings((e2b_str){"[]", 2}, &position, &value));
+    position = 0;
+    assert_false(e2b_json_pairs((e2b_str){NULL, 0}, &position, &name, &value));
+}
+
 /* What a walk gave stays as it is while the walk goes on. */
 static void earlier_items_stay(void **state)
 {
@@ -248,6 +266,7 @@ int main(void)
         cmocka_unit_test(cut_everywhere),
         cmocka_unit_test(every_text_over_an_alphabet),
         cmocka_unit_test(any_number_of_members),
+        cmocka_unit_test(a_position_behind_the_end),
         cmocka_unit_test(earlier_items_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
