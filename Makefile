@@ -67,8 +67,9 @@ BENCH := $(call programs,test/bench/*.c)
 HEADERS := $(wildcard lib/e2b*.h port/posix/e2b_posix.h port/memory/e2b_memory.h)
 ARCHIVES := $(BUILT)/libe2b.a $(BUILT)/libe2b-posix.a
 
-.PHONY: all
-all: $(ARCHIVES) $(BUILT)/libe2b-memory.a $(if $(CLI),$(BUILT)/e2b) ## build the archives and the e2b command
+.PHONY: all archives
+archives: $(ARCHIVES) $(BUILT)/libe2b-memory.a
+all: archives $(BUILT)/e2b ## build the archives and the e2b command
 
 # A file that holds TEXT and changes only when TEXT does: what depends on it is
 # rebuilt when a flag or a list of sources is another one than last time.
@@ -99,7 +100,7 @@ $(BUILT)/obj/llhttp/%.o: $(DEPS)/llhttp_names.h build/llhttp_freestanding.h $(BU
 $(BUILT)/obj/lib/%.o: lib/%.c $(DEPS)/llhttp_names.h $(BUILT)/obj/flags
 	@mkdir -p $(@D)
 	$(call say,cc,$<)
-	$(Q)$(COMPILE) -c $< -o $@
+	$(Q)$(COMPILE) -Wmissing-prototypes -c $< -o $@
 
 $(BUILT)/obj/%.o: %.c $(DEPS)/llhttp_names.h $(BUILT)/obj/flags
 	@mkdir -p $(@D)

@@ -82,7 +82,7 @@ test-s390x: ## the same on a big-endian machine, under qemu-user
 
 test-house: ## check what a machine can check of the rules in docs/development.md
 	@build/need.sh house
-	+@$(MAKE) CONFIG=gcc all
+	+@$(MAKE) CONFIG=gcc archives
 	@build/run.sh house test/house/check.sh
 
 # ---- the local service --------------------------------------------------
