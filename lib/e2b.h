@@ -499,7 +499,8 @@ typedef struct e2b_process {
 
     /* The library's. */
     uint8_t stage, input_stage, look_stage;
-    bool end_wanted; /* end the input after what was sent */
+    uint8_t input_event; /* SENT or INPUT_END, not given out yet */
+    bool end_wanted;     /* end the input after what was sent */
     e2b_err err;       /* the first error; final */
     e2b_err input_err; /* what ended the input */
     uint16_t slot, input_slot, look_slot;
@@ -535,7 +536,8 @@ e2b_err e2b_process_connect(e2b_sandbox *sandbox, e2b_process *process, uint32_t
  * Also drives the sending of input. END comes once the stream has ended
  * properly; after it the same END again. Any error is final for the handle and
  * returned again. E2B_TRUNCATED with process->exit_known UNCONFIRMED: the exit
- * code came, the stream's end did not. */
+ * code came, the stream's end did not. E2B_CANCELLED alone is not final: it
+ * ended a wait, and the handle goes on. */
 e2b_err e2b_process_next(e2b_process *process, e2b_event *event, uint32_t wait_ms);
 
 /* Waits until some of `count` processes of one client have news, or wait_ms

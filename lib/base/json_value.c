@@ -65,15 +65,15 @@ e2b_err e2b_json_parse(e2b_json_value *value, void *tokens, e2b_str text, bool c
     return E2B_OK;
 }
 
+/* index < value->count */
 static const jsmntok_t *token_at(const e2b_json_value *value, size_t index)
 {
-    return index < value->count ? (const jsmntok_t *)value->tokens + index : NULL;
+    return (const jsmntok_t *)value->tokens + index;
 }
 
 static bool has_type(const e2b_json_value *value, size_t index, jsmntype_t type)
 {
-    const jsmntok_t *token = token_at(value, index);
-    return token != NULL && token->type == type;
+    return index < value->count && token_at(value, index)->type == type;
 }
 
 /* Of a string (without its quotes) or a number; these are never left open. */

@@ -38,6 +38,11 @@ bool e2b_http_started(const e2b_http *http)
     return http->stage != STAGE_START || http->informational > 0;
 }
 
+bool e2b_http_at_end(const e2b_http *http)
+{
+    return http->stage == STAGE_BODY && !http->chunked && !http->reading_until_end && http->parser.content_length == 0;
+}
+
 static int32_t bad(e2b_http *http, e2b_err err)
 {
     http->stage = STAGE_BAD;

@@ -56,6 +56,9 @@ int32_t e2b_http_read(e2b_http *http, const char *in, size_t len, size_t *used, 
  * then, else BAD: E2B_NO_REPLY before the first byte, E2B_TRUNCATED after it. */
 int32_t e2b_http_end(e2b_http *http);
 
+/* Whether the message's end will be found without a further byte. */
+bool e2b_http_at_end(const e2b_http *http);
+
 /* Whether any byte of an answer has come. */
 bool e2b_http_started(const e2b_http *http);
 

@@ -1,0 +1,95 @@
+/* wait: many live processes of one client, watched together. */
+#include "envd/process.h"
+#include "wire/report.h"
+
+/* What can be said without asking the port. */
+static bool has_news(const e2b_process *process)
+{
+    if (process->stage != E2B_STAGE_LIVE) return true;
+    const e2b_conn *conn = e2b_process_conn(process);
+    return !conn || process->err || process->input_event || conn->body_len || conn->in_at < conn->in_end ||
+           e2b_http_at_end(&conn->http);
+}
+
+static void move_to_front(e2b_process **processes, size_t index, size_t *ready)
+{
+    e2b_process *process = processes[index];
+    processes[index] = processes[*ready];
+    processes[(*ready)++] = process;
+}
+
+/* Drives what runs beside the streams, and gathers those that have news. */
+static void step_all(e2b_process **processes, size_t count, size_t *ready)
+{
+    for (size_t i = *ready; i < count; i++) {
+        e2b_process *process = processes[i];
+        if (!has_news(process)) {
+            e2b_input_step(process);
+            e2b_err err = e2b_look_step(process);
+            if (err != E2B_PENDING) e2b_process_fail(process, err, NULL, false);
+        }
+        if (has_news(process)) move_to_front(processes, i, ready);
+    }
+}
+
+static size_t add(e2b_client *client, size_t count, e2b_conn *conn)
+{
+    if (!conn) return count;
+    client->waits[count] = (e2b_wait_item){&conn->link, e2b_conn_wants(conn), 0};
+    return count + 1;
+}
+
+/* Fills the table; says how long the wait may last. */
+static size_t fill(e2b_client *client, e2b_process **processes, size_t count, uint64_t *until)
+{
+    size_t links = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t due = e2b_look_due(processes[i]);
+        if (due < *until) *until = due;
+        links = add(client, links, e2b_process_conn(processes[i]));
+        links = add(client, links, e2b_input_conn(processes[i]));
+        links = add(client, links, e2b_look_conn(processes[i]));
+    }
+    return links;
+}
+
+static bool was_ready(const e2b_client *client, size_t *link, const e2b_conn *conn)
+{
+    return conn && client->waits[(*link)++].ready;
+}
+
+/* The table's answer, in the order in which it was filled. */
+static void gather(e2b_client *client, e2b_process **processes, size_t count, size_t *ready)
+{
+    size_t link = 0;
+    for (size_t i = 0; i < count; i++) {
+        e2b_conn *conn = e2b_process_conn(processes[i]);
+        bool news = was_ready(client, &link, conn);
+        was_ready(client, &link, e2b_input_conn(processes[i]));
+        was_ready(client, &link, e2b_look_conn(processes[i]));
+        if (!news) continue;
+        conn->quiet = false;
+        move_to_front(processes, i, ready);
+    }
+}
+
+e2b_err e2b_wait(e2b_client *client, e2b_process **processes, size_t count, uint32_t wait_ms, size_t *ready)
+{
+    uint64_t deadline = wait_ms == E2B_NO_LIMIT ? E2B_NO_DEADLINE : e2b_now(client) + wait_ms;
+    *ready = 0;
+    for (size_t i = 0; i < count; i++)
+        if (processes[i]->sandbox && processes[i]->sandbox->client != client)
+            return e2b_fail(client, E2B_INVALID, "wait", "a process of another client");
+    for (;;) {
+        step_all(processes, count, ready);
+        uint64_t until = *ready ? 0 : deadline;
+        /* Also with some at hand the port is asked once, without waiting: none must be starved by another. */
+        size_t links = fill(client, processes + *ready, count - *ready, &until);
+        e2b_err err = links || !*ready ? e2b_wait_ready(client, links, until) : E2B_OK;
+        if (err) return *ready ? E2B_OK : e2b_fail(client, err, "wait", NULL);
+        size_t found = 0;
+        gather(client, processes + *ready, count - *ready, &found);
+        *ready += found;
+        if (*ready || e2b_now(client) >= deadline) return E2B_OK;
+    }
+}
