@@ -20,15 +20,23 @@ static int tokens[TOKEN_BYTES / sizeof(int)];
 static e2b_json_value value;
 static char copied[4096];
 
+/* What stands behind the tokens in use looks like strings. */
+static void used_tokens(void)
+{
+    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+        tokens[i] = 3;
+    }
+}
+
 static e2b_err parse(const char *text, size_t len)
 {
-    memset(tokens, 0x5a, sizeof tokens);
+    used_tokens();
     return e2b_json_parse(&value, tokens, (e2b_str){text, len}, false);
 }
 
 static e2b_err parse_cut(const char *text, size_t len)
 {
-    memset(tokens, 0x5a, sizeof tokens);
+    used_tokens();
     return e2b_json_parse(&value, tokens, (e2b_str){text, len}, true);
 }
 
