@@ -88,7 +88,7 @@ static e2b_str keep(e2b_text *text, const char *first, const char *second)
 static void set_api(e2b_client *client, e2b_str text)
 {
     e2b_url url;
-    if (!e2b_url_parse(text, &url)) return; /* counting only: nothing lies there yet */
+    if (!text.ptr || !e2b_url_parse(text, &url)) return; /* no text: it is only being counted */
     client->api_host = url.host;
     client->api_path = url.path;
     client->api_port = url.port;
@@ -98,7 +98,7 @@ static void set_api(e2b_client *client, e2b_str text)
 static void set_sandbox(e2b_client *client, e2b_str text)
 {
     e2b_url url;
-    if (!e2b_url_parse(text, &url)) return;
+    if (!text.ptr || !e2b_url_parse(text, &url)) return;
     client->sandbox_host = url.host;
     client->sandbox_path = url.path;
     client->sandbox_port = url.port;
