@@ -52,7 +52,7 @@ e2b_err e2b_json_parse(e2b_json_value *value, void *tokens, e2b_str text, bool c
     jsmn_parser parser;
     jsmn_init(&parser);
     int found = jsmn_parse(&parser, text.ptr, text.len, token, E2B_TOKEN_COUNT);
-    if (found < 0 && found != JSMN_ERROR_PART) {
+    if (found == JSMN_ERROR_NOMEM && !cut) {
         return E2B_LIMIT; /* checked text fails for want of tokens only */
     }
     if (found == JSMN_ERROR_PART && !cut) {

@@ -18,8 +18,8 @@ typedef struct e2b_json_value {
 } e2b_json_value;
 
 /* Tokenises `text` into `tokens`. E2B_PROTOCOL: not JSON. E2B_LIMIT: more than
- * E2B_TOKEN_COUNT tokens. With `cut`, the text may end too early: what was
- * complete before the cut can be asked for. */
+ * E2B_TOKEN_COUNT tokens. With `cut`, the text may end too early or hold more
+ * tokens: what was complete before that can be asked for. */
 e2b_err e2b_json_parse(e2b_json_value *value, void *tokens, e2b_str text, bool cut);
 
 /* Token 0 is the outermost value. The index of the last member `name` of the

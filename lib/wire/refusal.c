@@ -126,7 +126,7 @@ static void words(const e2b_refusal *refusal, const spoken *said, e2b_err err, e
     }
     size_t start = (size_t)text->total;
     if (said->message_text.total) e2b_text_bytes(text, said->message, e2b_text_stored(&said->message_text));
-    else if (!said->is_object) e2b_text_bytes(text, refusal->body.ptr, refusal->body.len < 60 ? refusal->body.len : 60);
+    else e2b_text_bytes(text, refusal->body.ptr, refusal->body.len < 60 ? refusal->body.len : 60);
     if (text->total != start) e2b_text_string(text, "; ");
     e2b_text_string(text, e2b_err_text(err));
 }
