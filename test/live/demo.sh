@@ -2,45 +2,51 @@
 # The main job, shown: real commands in a sandbox of e2b-local. It is a test
 # too: what they print and how they end is looked at.
 set -eu
+exec 3>&1
 
-e2b() {
-    printf '\n$ e2b' >&3
-    printf ' %q' "$@" >&3
-    printf '\n' >&3
-    "${E2B:-out/e2b}" "$@"
+# Shows the command, then what it prints; `seen` keeps that.
+show() {
+    local word line='$ e2b'
+    for word; do
+        if [[ $word =~ ^[A-Za-z0-9_./-]+$ ]]; then line+=" $word"; else line+=" ${word@Q}"; fi
+    done
+    printf '\n%s\n' "$line" >&3
+    seen=$("${E2B:-out/e2b}" "$@") || return
+    [ -z "$seen" ] || printf '%s\n' "$seen"
 }
 
-# expect WHAT SEEN
+# expect TEXT PATTERN: is what was seen what it should be?
 expect() {
-    if [ "$1" != "$2" ]; then
-        printf 'demo.sh: expected %q but saw %q\n' "$1" "$2" >&2
+    # shellcheck disable=SC2053
+    if [[ $1 != $2 ]]; then
+        printf 'demo.sh: expected %s but saw %q\n' "$2" "$1" >&2
         exit 1
     fi
 }
 
-exec 3>&1
-system=$(e2b run -- uname -a | tee /dev/fd/3)
-expect "$(uname -s)" "${system%% *}"
+show run -- uname -a
+expect "$seen" "$(uname -s) *"
 
-answer=$(e2b run -c 'echo $((6 * 7)); echo "to standard error" >&2' | tee /dev/fd/3)
-expect 42 "$answer"
+show run -c 'echo $((6 * 7)); echo "this is standard error" >&2'
+expect "$seen" 42
 
 status=0
-e2b run -c 'exit 3' || status=$?
+show run -c 'exit 3' || status=$?
 echo "[exit status $status]"
-expect 3 "$status"
+expect "$status" 3
 
-counted=$(head -c 100000 /dev/urandom | e2b run -- wc -c | tee /dev/fd/3)
-expect 100000 "${counted// /}"
+show run -- wc -c < <(head -c 100000 /dev/zero)
+expect "$seen" 100000
 
-sandbox=$(e2b create | tee /dev/fd/3)
-e2b exec "$sandbox" -- sh -c 'echo kept between commands >note'
-note=$(e2b exec "$sandbox" -- cat note | tee /dev/fd/3)
-expect 'kept between commands' "$note"
-
-e2b list
-e2b kill "$sandbox"
-left=$(e2b list --json)
-case $left in
-*"$sandbox"*) expect 'no sandbox left' "$left" ;;
+show create
+sandbox=$seen
+show exec "$sandbox" -- sh -c 'echo kept between commands >note'
+show exec "$sandbox" -- cat note
+expect "$seen" 'kept between commands'
+show list
+expect "$seen" "*$sandbox*"
+show kill "$sandbox"
+show list
+case $seen in
+*"$sandbox"*) expect "$seen" 'a list without the sandbox that was killed' ;;
 esac
