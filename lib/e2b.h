@@ -532,7 +532,8 @@ e2b_err e2b_process_shell(e2b_sandbox *sandbox, e2b_process *process, const char
 e2b_err e2b_process_connect(e2b_sandbox *sandbox, e2b_process *process, uint32_t pid, const char *tag,
                             const e2b_process_options *options);
 
-/* The next event; waits at most `wait_ms` (0: not at all) and then gives NONE.
+/* The next event; waits at most `wait_ms` (0: not at all) and then gives NONE,
+ * earlier if a signal or a descriptor of the caller's own ended the port's wait.
  * Also drives the sending of input. END comes once the stream has ended
  * properly; after it the same END again. Any error is final for the handle and
  * returned again. E2B_TRUNCATED with process->exit_known UNCONFIRMED: the exit
@@ -541,7 +542,7 @@ e2b_err e2b_process_connect(e2b_sandbox *sandbox, e2b_process *process, uint32_t
 e2b_err e2b_process_next(e2b_process *process, e2b_event *event, uint32_t wait_ms);
 
 /* Waits until some of `count` processes of one client have news, or wait_ms
- * are over. The ready ones are moved to the front; *ready says how many. Ready
+ * are over, or the port's wait was ended early. The ready ones are moved to the front; *ready says how many. Ready
  * means that next(..., 0) won't wait. */
 e2b_err e2b_wait(e2b_client *client, e2b_process **processes, size_t count, uint32_t wait_ms, size_t *ready);
 

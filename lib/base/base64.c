@@ -77,7 +77,6 @@ static size_t give(e2b_base64 *state, uint8_t *out)
     uint8_t bytes[3] = {(uint8_t)(state->bits >> 16), (uint8_t)(state->bits >> 8), (uint8_t)state->bits};
     size_t count = (size_t)(3 - state->padding);
     memcpy(out, bytes, count);
-    state->bits = 0;
     state->have = 0;
     return count;
 }

@@ -5,10 +5,10 @@ static bool digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Adds a digit if the result is at most `limit`. */
+/* Adds a digit if the result is at most `limit`, which is 9 or more. */
 static bool add_digit(uint64_t *value, unsigned int number, uint64_t limit)
 {
-    if (number > limit || *value > (limit - number) / 10) {
+    if (*value > (limit - number) / 10) {
         return false;
     }
     *value = *value * 10 + number;
@@ -134,7 +134,7 @@ static bool split_number(e2b_str text, number_parts *parts)
     return text.len == 0;
 }
 
-/* Appends `count` zeros. Ends early: a magnitude above 0 has no room for 20. */
+/* Appends `count` zeros. A magnitude above 0 has no room for 20, so it ends early. */
 static bool add_zeros(uint64_t *magnitude, int64_t count, uint64_t limit)
 {
     for (; count > 0; count--) {
@@ -152,7 +152,7 @@ static bool significant(const number_parts *parts, uint64_t limit, uint64_t *mag
     for (size_t i = 0; i < count; i++) {
         char c = i < parts->whole.len ? parts->whole.ptr[i] : parts->fraction.ptr[i - parts->whole.len];
         if (c == '0') {
-            *zeros += *magnitude > 0 ? 1 : 0;
+            (*zeros)++;
             continue;
         }
         if (!add_zeros(magnitude, *zeros, limit) || !add_digit(magnitude, (unsigned int)(c - '0'), limit)) {

@@ -116,7 +116,7 @@ static e2b_err settle(e2b_sandbox *sandbox, uint64_t until, uint32_t slot_flags)
         if (!worth_asking_again(err) || now >= until) return err;
         uint64_t next = earlier(now + pause, until);
         if (certain > now) next = earlier(next, certain);
-        while (!(err = e2b_wait_ready(client, 0, next)) && e2b_now(client) < next) {}
+        while (!(err = e2b_wait_ready(client, 0, next, NULL)) && e2b_now(client) < next) {}
         if (err) return e2b_fail(client, err, "settle", NULL);
         pause = pause * 2 < most ? pause * 2 : most;
     }

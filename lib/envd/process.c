@@ -226,7 +226,7 @@ e2b_err e2b_process_connect(e2b_sandbox *sandbox, e2b_process *process, uint32_t
 
 /* ---- The handle ---------------------------------------------------------------------- */
 
-static e2b_err wait_for_news(e2b_process *process, uint64_t deadline)
+static e2b_err wait_for_news(e2b_process *process, uint64_t deadline, bool *woken)
 {
     e2b_client *client = process->sandbox->client;
     e2b_conn *conns[3];
@@ -237,7 +237,7 @@ static e2b_err wait_for_news(e2b_process *process, uint64_t deadline)
     for (size_t i = 0; i < 3; i++)
         if (conns[i]) client->waits[count++] = (e2b_wait_item){&conns[i]->link, e2b_conn_wants(conns[i]), 0};
     uint64_t due = e2b_look_due(process);
-    return e2b_wait_ready(client, count, due < deadline ? due : deadline);
+    return e2b_wait_ready(client, count, due < deadline ? due : deadline, woken);
 }
 
 e2b_err e2b_process_next(e2b_process *process, e2b_event *event, uint32_t wait_ms)
@@ -247,6 +247,7 @@ e2b_err e2b_process_next(e2b_process *process, e2b_event *event, uint32_t wait_m
     if (process->stage == E2B_STAGE_FAILED) return process->err;
     if (process->stage != E2B_STAGE_LIVE) return E2B_CLOSED;
     uint64_t deadline = wait_ms == E2B_NO_LIMIT ? E2B_NO_DEADLINE : e2b_now(process->sandbox->client) + wait_ms;
+    bool woken = false;
     for (;;) {
         e2b_input_step(process);
         if (e2b_input_take_event(process, event)) return E2B_OK;
@@ -254,8 +255,8 @@ e2b_err e2b_process_next(e2b_process *process, e2b_event *event, uint32_t wait_m
         if (err != E2B_PENDING) return err;
         err = e2b_look_step(process);
         if (err != E2B_PENDING) return e2b_process_fail(process, err, NULL, false);
-        if (e2b_now(process->sandbox->client) >= deadline) return E2B_OK;
-        err = wait_for_news(process, deadline);
+        if (woken || e2b_now(process->sandbox->client) >= deadline) return E2B_OK;
+        err = wait_for_news(process, deadline, &woken);
         if (err == E2B_CANCELLED) return e2b_fail(process->sandbox->client, err, reading, NULL);
         if (err) return e2b_process_fail(process, err, NULL, false);
     }

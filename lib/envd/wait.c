@@ -85,11 +85,12 @@ e2b_err e2b_wait(e2b_client *client, e2b_process **processes, size_t count, uint
         uint64_t until = *ready ? 0 : deadline;
         /* Also with some at hand the port is asked once, without waiting: none must be starved by another. */
         size_t links = fill(client, processes + *ready, count - *ready, &until);
-        e2b_err err = links || !*ready ? e2b_wait_ready(client, links, until) : E2B_OK;
+        bool woken = false;
+        e2b_err err = links || !*ready ? e2b_wait_ready(client, links, until, &woken) : E2B_OK;
         if (err) return *ready ? E2B_OK : e2b_fail(client, err, "wait", NULL);
         size_t found = 0;
         gather(client, processes + *ready, count - *ready, &found);
         *ready += found;
-        if (*ready || e2b_now(client) >= deadline) return E2B_OK;
+        if (*ready || woken || e2b_now(client) >= deadline) return E2B_OK;
     }
 }

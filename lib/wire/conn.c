@@ -200,19 +200,23 @@ static bool cancelled(const e2b_client *client)
 }
 
 /* One wait, no longer than until the cancel flag must be looked at again. */
-static e2b_err wait_once(e2b_client *client, size_t count, uint64_t deadline)
+static e2b_err wait_once(e2b_client *client, size_t count, uint64_t deadline, bool *woken)
 {
     const e2b_port *port = client->port;
     uint64_t now = e2b_now(client), left = deadline > now ? deadline - now : 0;
     uint32_t timeout = deadline == E2B_NO_DEADLINE ? UINT32_MAX : left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1;
     if (client->cancel && port->wake_ms && timeout > port->wake_ms) timeout = port->wake_ms;
-    return port->wait(port->context, client->waits, count, client->wait_space, timeout) == E2B_IO_OK ? E2B_OK : E2B_PORT;
+    if (port->wait(port->context, client->waits, count, client->wait_space, timeout) != E2B_IO_OK) return E2B_PORT;
+    *woken = timeout == UINT32_MAX || e2b_now(client) < now + timeout;
+    for (size_t i = 0; i < count && *woken; i++) *woken = !client->waits[i].ready;
+    return E2B_OK;
 }
 
-e2b_err e2b_wait_ready(e2b_client *client, size_t count, uint64_t deadline)
+e2b_err e2b_wait_ready(e2b_client *client, size_t count, uint64_t deadline, bool *woken)
 {
+    bool unused;
     if (cancelled(client)) return E2B_CANCELLED;
-    e2b_err err = wait_once(client, count, deadline);
+    e2b_err err = wait_once(client, count, deadline, woken ? woken : &unused);
     return !err && cancelled(client) ? E2B_CANCELLED : err;
 }
 
@@ -223,5 +227,5 @@ e2b_err e2b_conn_await(e2b_client *client, e2b_conn *conn, uint64_t deadline)
     if (!conn->up && connect_ms != E2B_NO_LIMIT && conn->opened_ms + connect_ms < until) until = conn->opened_ms + connect_ms;
     if (e2b_now(client) >= until) return !conn->up ? E2B_CONNECT_TIMEOUT : conn->sending ? E2B_SEND_TIMEOUT : E2B_REPLY_TIMEOUT;
     client->waits[0] = (e2b_wait_item){&conn->link, e2b_conn_wants(conn), 0};
-    return e2b_wait_ready(client, 1, until);
+    return e2b_wait_ready(client, 1, until, NULL);
 }

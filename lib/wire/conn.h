@@ -89,7 +89,8 @@ uint8_t e2b_conn_wants(const e2b_conn *conn);
 
 /* Waits for any of the first `count` of client->waits, which the caller has
  * filled, at most until `deadline`. E2B_OK also when nothing came in time.
- * E2B_CANCELLED, E2B_PORT. */
-e2b_err e2b_wait_ready(e2b_client *client, size_t count, uint64_t deadline);
+ * E2B_CANCELLED, E2B_PORT. *woken (may be NULL): the wait was ended early, by
+ * a signal or by something of the caller's own that the port watches. */
+e2b_err e2b_wait_ready(e2b_client *client, size_t count, uint64_t deadline, bool *woken);
 
 #endif

@@ -23,7 +23,7 @@ static bool drained(e2b_client *client, e2b_conn *conn, bool may_wait)
         if (!err) return length == 0 && conn->http.keep_alive;
         if (err != E2B_PENDING || !may_wait || e2b_now(client) >= deadline) return false;
         client->waits[0] = (e2b_wait_item){&conn->link, E2B_WANT_RECV, 0};
-        if (e2b_wait_ready(client, 1, deadline)) return false;
+        if (e2b_wait_ready(client, 1, deadline, NULL)) return false;
     }
 }
 
