@@ -63,6 +63,7 @@ SUPPORT := $(call objects,test/support/*.c)
 UNIT := $(call programs,test/unit/test_*.c test/recordings/test_*.c)
 LIVE := $(call programs,test/live/*.c test/fault/*.c)
 BENCH := $(call programs,test/bench/*.c)
+EXAMPLES := $(patsubst docs/examples/%.c,$(BUILT)/examples/%,$(wildcard docs/examples/*.c))
 
 HEADERS := $(wildcard lib/e2b*.h port/posix/e2b_posix.h port/memory/e2b_memory.h)
 ARCHIVES := $(BUILT)/libe2b.a $(BUILT)/libe2b-posix.a
@@ -127,6 +128,11 @@ $(BUILT)/e2b: $(CLI) $(ARCHIVES)
 	$(call say,ld,$@)
 	$(Q)$(LINK) $(CLI) $(BUILT)/libe2b-posix.a $(BUILT)/libe2b.a $(LDLIBS) -o $@
 
+$(EXAMPLES): $(BUILT)/examples/%: $(BUILT)/obj/docs/examples/%.o $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,ld,$@)
+	$(Q)$(LINK) $< $(BUILT)/libe2b-posix.a $(BUILT)/libe2b.a $(LDLIBS) -o $@
+
 include build/vectors.mk
 include build/test.mk
 
@@ -147,7 +153,9 @@ uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libe2b.a libe2b-posix.a libe2b-memory.a pkgconfig/e2b.pc)
 	rm -f $(DESTDIR)$(BINDIR)/e2b
 
-.PHONY: clean help
+.PHONY: examples clean help
+examples: $(EXAMPLES) ## build the programs of docs/examples
+
 clean: ## remove out/
 	rm -rf out
 

@@ -60,7 +60,7 @@ test-unit: $(UNIT) ## run the unit tests
 
 # Everything is built, so that a warning in any file fails the stage.
 .PHONY: configuration
-configuration: all $(UNIT) $(LIVE) test-unit
+configuration: all $(UNIT) $(LIVE) $(EXAMPLES) test-unit
 
 test-gcc: ## build with gcc and -Werror, run the unit tests
 	@build/need.sh gcc
@@ -98,7 +98,7 @@ test-local: ## check e2b-local against the recordings
 	@build/run.sh local $(wildcard test/local/replay.py test/local/test_*.py)
 
 # Each program gets a service of its own, so that none sees another's sandboxes.
-test-live: all $(LIVE) ## run the library and the command against e2b-local
+test-live: all $(LIVE) $(EXAMPLES) ## run the library and the command against e2b-local
 	@build/need.sh local
 	@WRAP='build/with_local.sh' build/run.sh live \
 		$(filter $(BUILT)/test/live/test_% $(BUILT)/test/fault/test_%,$(LIVE)) $(SCRIPTS) test/live/demo.sh
