@@ -42,9 +42,34 @@ static bool died_unused(const e2b_call *call, e2b_err err)
            (err == E2B_SEND || err == E2B_NO_REPLY);
 }
 
+static void trace_request(const e2b_call *call)
+{
+    char line[160];
+    e2b_text text = {line, sizeof line, 0, 0};
+    e2b_text_string(&text, "> ");
+    e2b_text_string(&text, call->request.method);
+    e2b_text_char(&text, ' ');
+    e2b_text_str(&text, call->request.base_path);
+    e2b_text_string(&text, call->request.path);
+    e2b_text_str(&text, call->request.id);
+    if (call->request.path_end) e2b_text_string(&text, call->request.path_end);
+    e2b_text_string(&text, " to ");
+    e2b_text_str(&text, call->request.host);
+    e2b_trace(call->client, &text);
+}
+
+static void trace_status(const e2b_call *call)
+{
+    char line[16];
+    e2b_text text = {line, sizeof line, 0, 0};
+    e2b_text_string(&text, "< ");
+    e2b_text_u64(&text, call->conn->http.status);
+    e2b_trace(call->client, &text);
+}
+
 e2b_err e2b_call_begin(e2b_call *call)
 {
-    e2b_trace(call->client, "> ", call->request.method, (e2b_str){NULL, 0});
+    trace_request(call);
     call->sent_ms = 0;
     e2b_err err = attempt(call, call->slot_flags | (call->repeatable ? 0 : E2B_SLOT_FRESH));
     if (err && call->repeatable && died_unused(call, err)) {
@@ -53,7 +78,9 @@ e2b_err e2b_call_begin(e2b_call *call)
         call->sent_ms = 0;
         err = attempt(call, call->slot_flags | E2B_SLOT_NEW);
     }
-    return err ? e2b_call_fail(call, err, NULL) : E2B_OK;
+    if (err) return e2b_call_fail(call, err, NULL);
+    trace_status(call);
+    return E2B_OK;
 }
 
 e2b_err e2b_call_body(e2b_call *call, uint8_t **piece, size_t *length)

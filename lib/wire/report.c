@@ -73,15 +73,10 @@ e2b_err e2b_fail_on(e2b_client *client, e2b_err code, const char *operation, con
     return e2b_report_end(client, error, &text);
 }
 
-void e2b_trace(e2b_client *client, const char *mark, const char *verb, e2b_str rest)
+void e2b_trace(e2b_client *client, e2b_text *line)
 {
-    char line[160];
-    e2b_text text = {line, sizeof line, 0, 0};
+    size_t length = e2b_text_stored(line);
     if (!client->port->trace) return;
-    e2b_text_string(&text, mark);
-    e2b_text_string(&text, verb);
-    e2b_text_str(&text, rest);
-    size_t length = e2b_text_stored(&text);
-    hide_tokens(client, line, length);
-    client->port->trace(client->port->context, line, e2b_utf8_printable(line, length));
+    hide_tokens(client, line->out, length);
+    client->port->trace(client->port->context, line->out, e2b_utf8_printable(line->out, length));
 }

@@ -19,7 +19,7 @@ e2b_err e2b_fail(e2b_client *client, e2b_err code, const char *operation, const 
 /* The same with a subject in quotes: "<operation>: <detail>: '<subject>'". */
 e2b_err e2b_fail_on(e2b_client *client, e2b_err code, const char *operation, const char *detail, e2b_str subject);
 
-/* Copies the port's trace hook a line made of up to three parts. */
-void e2b_trace(e2b_client *client, const char *mark, const char *verb, e2b_str rest);
+/* Gives the port's trace hook, if there is one, a line without secrets. */
+void e2b_trace(e2b_client *client, e2b_text *line);
 
 #endif

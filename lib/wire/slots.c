@@ -20,7 +20,7 @@ static bool drained(e2b_client *client, e2b_conn *conn, bool may_wait)
         uint8_t *piece;
         size_t length;
         e2b_err err = e2b_conn_body(client, conn, &piece, &length);
-        if (!err) return length == 0 && conn->http.keep_alive;
+        if (!err) return length == 0 && conn->http.keep_alive && conn->in_at == conn->in_end;
         if (err != E2B_PENDING || !may_wait || e2b_now(client) >= deadline) return false;
         client->waits[0] = (e2b_wait_item){&conn->link, E2B_WANT_RECV, 0};
         if (e2b_wait_ready(client, 1, deadline, NULL)) return false;
@@ -122,7 +122,8 @@ void e2b_slot_release(e2b_client *client, e2b_conn *conn, bool drain)
     uint8_t *piece;
     size_t length = 1;
     e2b_err err = conn->sending ? E2B_SEND : e2b_conn_body(client, conn, &piece, &length);
-    bool complete = !err && length == 0;
+    /* Bytes behind the message belong to no request of ours. */
+    bool complete = !err && length == 0 && conn->in_at == conn->in_end;
     conn->generation++;
     if (complete && conn->http.keep_alive) conn->use = E2B_USE_KEPT;
     else if (drain && err == E2B_PENDING) conn->use = E2B_USE_DRAIN;
