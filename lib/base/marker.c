@@ -41,9 +41,11 @@ static void keep(e2b_marker *scanner, const uint8_t *bytes, size_t count)
     if (count > room) {
         scanner->dropped += count - room;
         scanner->kept_len -= count - room;
-        scanner->kept_at = (scanner->kept_at + (count - room)) % size;
+        scanner->kept_at += count - room;
+        scanner->kept_at -= scanner->kept_at < size ? 0 : size;
     }
-    size_t to = (scanner->kept_at + scanner->kept_len) % size;
+    size_t to = scanner->kept_at + scanner->kept_len;
+    to -= to < size ? 0 : size;
     size_t first = count < size - to ? count : size - to;
     memcpy(scanner->kept + to, bytes, first);
     memcpy(scanner->kept, bytes + first, count - first);
@@ -68,6 +70,27 @@ static bool match(e2b_marker *scanner, uint8_t byte)
     return scanner->matched == scanner->marker_len;
 }
 
+/* Where the marker stands in the piece, else the first place where it could
+ * still begin, which is less than its length before the end. A candidate is
+ * compared whole, so the work is bounded by a short multiple of the length. */
+static size_t search(const e2b_marker *scanner, e2b_str piece)
+{
+    size_t at = 0;
+    while (piece.len - at >= scanner->marker_len) {
+        size_t places = piece.len - at - scanner->marker_len + 1;
+        const char *candidate = memchr(piece.ptr + at, scanner->marker[0], places);
+        if (candidate == NULL) {
+            return at + places;
+        }
+        at = (size_t)(candidate - piece.ptr);
+        if (memcmp(candidate, scanner->marker, scanner->marker_len) == 0) {
+            break;
+        }
+        at++;
+    }
+    return at;
+}
+
 e2b_str e2b_marker_feed(e2b_marker *scanner, e2b_str piece)
 {
     const e2b_str nothing = {NULL, 0};
@@ -75,9 +98,8 @@ e2b_str e2b_marker_feed(e2b_marker *scanner, e2b_str piece)
         return piece;
     }
     while (piece.len > 0) {
-        if (scanner->matched == 0) {
-            const char *candidate = memchr(piece.ptr, scanner->marker[0], piece.len);
-            size_t noise = candidate != NULL ? (size_t)(candidate - piece.ptr) : piece.len;
+        if (scanner->matched == 0 && piece.len >= scanner->marker_len) {
+            size_t noise = search(scanner, piece);
             keep(scanner, (const uint8_t *)piece.ptr, noise);
             piece.ptr += noise;
             piece.len -= noise;

@@ -85,7 +85,8 @@ static void scan_in_two(e2b_str stream, size_t cut, e2b_str marker, size_t kept_
 static void test_every_small_input(void **unused)
 {
     (void)unused;
-    static const char *const markers[] = {"a", "b", "aa", "ab", "aab", "aba", "abab", "aaaa", "abaab", "ababb", "aabaaab"};
+    static const char *const markers[] = {"a",    "b",    "aa",    "ab",    "aab",     "aba",
+                                          "abab", "aaaa", "abaab", "ababb", "aabaaab", "aabaaaa"};
     size_t longest = test_sampled() ? 8 : 12;
     for (size_t m = 0; m < sizeof markers / sizeof markers[0]; m++) {
         for (size_t len = 0; len <= longest; len++) {
