@@ -60,15 +60,34 @@ static bool json_object_wrong(const char *json)
     return !e2b_json_finish(&reader) || !e2b_utf8_valid(str(json));
 }
 
+/* Everything else would be a member without a value. */
+static bool choice_wrong(int32_t choice)
+{
+    return choice != 0 && choice != E2B_YES && choice != E2B_NO;
+}
+
+static bool choices_wrong(const e2b_sandbox_options *options)
+{
+    return choice_wrong(options->auto_pause) || choice_wrong(options->auto_pause_memory) ||
+           choice_wrong(options->auto_resume) || choice_wrong(options->secure) || choice_wrong(options->internet_access) ||
+           (options->network && choice_wrong(options->network->allow_public_traffic));
+}
+
+static bool proxy_wrong(const e2b_egress_proxy *egress_proxy)
+{
+    if (!egress_proxy->address) return egress_proxy->username || egress_proxy->password;
+    return !*egress_proxy->address || text_wrong(egress_proxy->address) || text_wrong(egress_proxy->username) ||
+           text_wrong(egress_proxy->password);
+}
+
 static const char *network_wrong(const e2b_network *network)
 {
     if (strings_wrong(network->allow_out, network->allow_out_count)) return "network.allow_out holds an empty or malformed entry";
     if (strings_wrong(network->deny_out, network->deny_out_count)) return "network.deny_out holds an empty or malformed entry";
     if (text_wrong(network->mask_request_host) || control_inside(network->mask_request_host))
         return "network.mask_request_host is malformed";
-    if (text_wrong(network->egress_proxy.address) || text_wrong(network->egress_proxy.username) ||
-        text_wrong(network->egress_proxy.password))
-        return "network.egress_proxy is malformed";
+    if (proxy_wrong(&network->egress_proxy)) return "network.egress_proxy lacks its address or is malformed";
+    if (network->rule_count && !network->rules) return "network.rules holds a malformed rule";
     for (size_t i = 0; i < network->rule_count; i++)
         if (!network->rules[i].domain || text_wrong(network->rules[i].domain) ||
             pairs_wrong(network->rules[i].headers, network->rules[i].header_count))
@@ -78,6 +97,7 @@ static const char *network_wrong(const e2b_network *network)
 
 static const char *iam_wrong(const e2b_sandbox_options *options)
 {
+    if (options->iam_token_count && !options->iam_tokens) return "an iam token is missing";
     for (size_t i = 0; i < options->iam_token_count; i++) {
         const e2b_iam_token *token = &options->iam_tokens[i];
         if (!token->name || !*token->name || strpbrk(token->name, "{}") || control_inside(token->name) || text_wrong(token->name))
@@ -88,11 +108,23 @@ static const char *iam_wrong(const e2b_sandbox_options *options)
     return NULL;
 }
 
+static bool volumes_wrong(const e2b_sandbox_options *options)
+{
+    if (options->volume_mount_count && !options->volume_mounts) return true;
+    for (size_t i = 0; i < options->volume_mount_count; i++) {
+        const e2b_volume_mount *mount = &options->volume_mounts[i];
+        if (!mount->name || !*mount->name || text_wrong(mount->name)) return true;
+        if (!mount->path || mount->path[0] != '/' || text_wrong(mount->path)) return true;
+    }
+    return false;
+}
+
 const char *e2b_create_options_wrong(const e2b_sandbox_options *options)
 {
     if (options->template_name && (!*options->template_name || text_wrong(options->template_name) ||
                                    control_inside(options->template_name)))
         return "the template name is empty or malformed";
+    if (choices_wrong(options)) return "a choice is neither 0, E2B_YES nor E2B_NO";
     if (options->timeout_s > INT32_MAX) return "timeout_s is above 2147483647";
     if (pairs_wrong(options->metadata, options->metadata_count)) return "metadata holds an empty name or a value that is not UTF-8";
     if (pairs_wrong(options->env, options->env_count)) return "env holds an empty name or a value that is not UTF-8";
@@ -101,10 +133,7 @@ const char *e2b_create_options_wrong(const e2b_sandbox_options *options)
     if (options->auto_resume == E2B_YES && options->auto_pause_memory == E2B_NO)
         return "auto_resume needs the memory to be kept";
     if (options->mcp_json && json_object_wrong(options->mcp_json)) return "mcp_json is not a JSON object";
-    for (size_t i = 0; i < options->volume_mount_count; i++)
-        if (!options->volume_mounts[i].name || !options->volume_mounts[i].path || text_wrong(options->volume_mounts[i].name) ||
-            options->volume_mounts[i].path[0] != '/' || text_wrong(options->volume_mounts[i].path))
-            return "a volume mount needs a name and an absolute path";
+    if (volumes_wrong(options)) return "a volume mount needs a name and an absolute path";
     const char *wrong = iam_wrong(options);
     return !wrong && options->network ? network_wrong(options->network) : wrong;
 }
@@ -170,9 +199,8 @@ static bool separated(e2b_text *text, uint64_t start)
     return true;
 }
 
-static void network_member(e2b_text *text, const e2b_network *network)
+static void network_members(e2b_text *text, const e2b_network *network)
 {
-    e2b_text_string(text, ",\"network\":{");
     uint64_t start = text->total;
     choice(text, "\"allowPublicTraffic\"", network->allow_public_traffic);
     if (network->allow_out_count && separated(text, start))
@@ -183,6 +211,16 @@ static void network_member(e2b_text *text, const e2b_network *network)
     if (network->mask_request_host && separated(text, start))
         string_member(text, "\"maskRequestHost\"", network->mask_request_host);
     if (network->rule_count && separated(text, start)) rules(text, network);
+}
+
+/* One that says nothing is left out, as the SDKs do. */
+static void network_member(e2b_text *text, const e2b_network *network)
+{
+    e2b_text count = {NULL, 0, 0, 0};
+    network_members(&count, network);
+    if (!count.total) return;
+    e2b_text_string(text, ",\"network\":{");
+    network_members(text, network);
     e2b_text_char(text, '}');
 }
 
