@@ -99,7 +99,9 @@ static bool take_item(e2b_json_reader *reader, const e2b_json_item *item, e2b_te
     }
     if (*field >= FIELD_COUNT) return true;
     if (item->kind == E2B_JSON_SCALAR) return e2b_json_is_null(reader);
-    return item->kind == E2B_JSON_TEXT && e2b_json_text(reader, item, &fields[*field]);
+    if (item->kind != E2B_JSON_TEXT || !e2b_json_text(reader, item, &fields[*field])) return false;
+    if (item->last) *field = FIELD_COUNT;
+    return true;
 }
 
 e2b_err e2b_sandbox_read(e2b_call *call, e2b_sandbox *sandbox)
@@ -120,6 +122,8 @@ e2b_err e2b_sandbox_read(e2b_call *call, e2b_sandbox *sandbox)
         err = e2b_call_fail(call, E2B_PROTOCOL, "the answer is not a sandbox");
         break;
     }
+    /* The first part of an id would name another sandbox. */
+    if (err && field < FIELD_COUNT) fields[field].total = 0;
     for (int i = 0; i < FIELD_COUNT; i++) terminate(&fields[i]);
     if (!id_readable(&fields[FIELD_ID])) {
         sandbox->id[0] = '\0';
