@@ -1,0 +1,140 @@
+/* create, cut, reset and stalled at every byte: what the struct says is true,
+ * nothing is made twice, and kill leaves nothing. */
+#include <string.h>
+
+#include "fault_positions.h"
+#include "local_service.h"
+
+enum { SETTLE_MS = 400 };
+
+static bool begin(fault_worker *worker)
+{
+    (void)worker;
+    return true;
+}
+
+static void end(fault_worker *worker)
+{
+    (void)worker;
+}
+
+/* The answer's id with both its quotes. */
+static bool has_id(const counting_port *counting)
+{
+    static const char key[] = "\"sandboxID\":\"";
+    const char *id = strstr(counting->reply, key);
+    return id && strchr(id + sizeof key - 1, '"');
+}
+
+static int32_t expected_state(const fault_worker *worker, e2b_err err)
+{
+    const counting_port *counting = &worker->through.counting;
+    if (err == E2B_OK || has_id(counting)) return E2B_SANDBOX_LIVE;
+    return counting->sent < worker->request_size ? E2B_SANDBOX_NONE : E2B_SANDBOX_MAYBE;
+}
+
+static void judge(fault_worker *worker, const fault_point *point, const e2b_sandbox *sandbox, e2b_err err)
+{
+    tally_case *at = &worker->at;
+    const counting_port *counting = &worker->through.counting;
+    bool faultless = !worker->request_size, whole = fault_reply_whole(counting);
+    bool passed = faultless || !point->up || point->at >= worker->request_size;
+    int made = local_service_sandboxes(point->label);
+    e2b_err expected = faultless ? E2B_OK : fault_expected(worker, point, whole);
+    CHECK(at, err == expected, "%s instead of %s", e2b_err_name(err), e2b_err_name(expected));
+    CHECK(at, sandbox->state == expected_state(worker, err), "state %d after %s", (int)sandbox->state, e2b_err_name(err));
+    HOLDS(at, worker->through.client.error.code == err);
+    HOLDS(at, counting->opens == 1 && counting->sent_elsewhere == 0);
+    HOLDS(at, faultless || counting->sent <= worker->request_size);
+    HOLDS(at, !err || e2b_err_may_have_run(err) == (counting->sent == worker->request_size));
+    HOLDS(at, sandbox->state != E2B_SANDBOX_MAYBE || strlen(sandbox->create_tag) == 32);
+    if (!point->up) CHECK(at, whole || counting->received == point->at, "%zu bytes came", counting->received);
+    /* An answer that stalls before its first byte may still be under way. */
+    if (point->stalls && !point->up && point->at == 0) HOLDS(at, made == 0 || made == 1);
+    else CHECK(at, made == (passed ? 1 : 0), "%d were made", made);
+}
+
+/* What is recorded as existing is not overwritten. */
+static void create_again(fault_worker *worker, e2b_sandbox *sandbox)
+{
+    tally_case *at = &worker->at;
+    const counting_port *counting = &worker->through.counting;
+    int32_t state = sandbox->state;
+    size_t sent = counting->sent;
+    if (state == E2B_SANDBOX_NONE) return;
+    HOLDS(at, e2b_sandbox_create(&worker->through.client, sandbox, NULL) == E2B_STATE);
+    HOLDS(at, sandbox->state == state && counting->sent == sent && counting->opens == 1);
+}
+
+static void settle(fault_worker *worker, e2b_sandbox *sandbox, bool made)
+{
+    tally_case *at = &worker->at;
+    e2b_err err = e2b_sandbox_settle(sandbox, E2B_NO_LIMIT);
+    CHECK(at, err == E2B_OK, "settle: %s", e2b_reason(&worker->through.client, err));
+    CHECK(at, sandbox->state == (made ? E2B_SANDBOX_LIVE : E2B_SANDBOX_GONE), "settled as %d", (int)sandbox->state);
+    if (!made) return;
+    HOLDS(at, strlen(sandbox->access_token) == 64);
+    HOLDS(at, local_service_sandboxes(sandbox->id) == 1);
+    HOLDS(at, e2b_sandbox_health(sandbox) == E2B_OK);
+}
+
+static void kill_it(fault_worker *worker, const fault_point *point, e2b_sandbox *sandbox)
+{
+    tally_case *at = &worker->at;
+    int32_t wanted = sandbox->state == E2B_SANDBOX_NONE ? E2B_SANDBOX_NONE : E2B_SANDBOX_GONE;
+    e2b_err err = e2b_sandbox_kill(sandbox);
+    CHECK(at, err == E2B_OK, "kill: %s", e2b_reason(&worker->through.client, err));
+    CHECK(at, sandbox->state == wanted, "state %d after kill", (int)sandbox->state);
+    CHECK(at, local_service_sandboxes(point->label) == 0, "left behind");
+    unsigned opens = worker->through.counting.opens;
+    size_t sent = worker->through.counting.sent_elsewhere;
+    HOLDS(at, e2b_sandbox_kill(sandbox) == E2B_OK && worker->through.counting.opens == opens &&
+                  worker->through.counting.sent_elsewhere == sent);
+}
+
+static bool position(fault_worker *worker, const fault_point *point)
+{
+    e2b_client *client = &worker->through.client;
+    e2b_pair metadata = {"position", point->label};
+    e2b_sandbox_options options;
+    e2b_sandbox sandbox;
+    memset(&options, 0, sizeof options);
+    memset(&sandbox, 0, sizeof sandbox);
+    options.metadata = &metadata;
+    options.metadata_count = 1;
+    if (!HOLDS(&worker->at, fault_dial(worker, 3, E2B_CODEC_JSON))) return true;
+    HOLDS(&worker->at, fault_port_next(&worker->port, point->text));
+    client->limits.request_ms = point->stalls ? worker->patience_ms : 0;
+    client->limits.poll_ms = 20;
+    /* The service never sees a whole request there, so that no time is too short. */
+    bool hopeless = point->up && worker->request_size && point->at < worker->request_size;
+    client->limits.settle_ms = hopeless ? SETTLE_MS : 0;
+    uint64_t began = worker->through.counting.port.now_ms(&worker->through.counting);
+    e2b_err err = e2b_sandbox_create(client, &sandbox, &options);
+    client->limits.request_ms = 0;
+    if (point->stalls && !point->up && worker->through.counting.received < point->at &&
+        !fault_reply_whole(&worker->through.counting)) {
+        e2b_sandbox_kill(&sandbox);
+        return false;
+    }
+    judge(worker, point, &sandbox, err);
+    create_again(worker, &sandbox);
+    /* A fault behind the last byte waits for the next one. */
+    e2b_client_close(client);
+    bool lost = sandbox.state == E2B_SANDBOX_MAYBE;
+    if (lost && point->at % 2) settle(worker, &sandbox, !hopeless);
+    kill_it(worker, point, &sandbox);
+    if (lost && hopeless)
+        HOLDS(&worker->at, worker->through.counting.port.now_ms(&worker->through.counting) - began >= SETTLE_MS);
+    return true;
+}
+
+int main(void)
+{
+    static const fault_subject create = {"create", begin, position, end, 1};
+    tally_case at = {"afterwards", 0};
+    fault_positions(&create);
+    HOLDS(&at, local_service_sandboxes("sandboxID") == 0);
+    tally_add(&at);
+    return tally_end();
+}
