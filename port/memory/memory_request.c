@@ -117,10 +117,8 @@ static unsigned feed_byte(e2b_memory_framing *framing, uint8_t byte)
             framing->phase = framing->left > 0 ? CHUNK : TRAILER;
         break;
     case CHUNK_END:
-        if (byte == '\n') {
+        if (byte == '\n')
             framing->phase = CHUNK_SIZE;
-            framing->left = 0;
-        }
         break;
     case TRAILER:
         if (byte == '\n')

@@ -106,7 +106,7 @@ int32_t loopback_dial(e2b_link *link, const char *host, uint16_t tcp_port)
 uint8_t loopback_wait(e2b_link *link, uint8_t wanted, uint32_t ms)
 {
     uint64_t space[1 + E2B_WAIT_SPARE];
-    e2b_wait_item item = {link, wanted, 0};
+    e2b_wait_item item = {link, wanted, E2B_WANT_RECV | E2B_WANT_SEND};
     assert_int_equal(loopback_port.port.wait(loopback_port.port.context, &item, 1, space, ms), E2B_IO_OK);
     return item.ready;
 }

@@ -57,6 +57,8 @@ static void test_early_answers_the_head(void **state)
     e2b_memory_text(&f.script, "100");
     e2b_memory_request(&f.script);
     e2b_memory_text(&f.script, "200");
+    e2b_memory_early(&f.script);
+    e2b_memory_text(&f.script, "413");
     scripted_ready(&f);
     e2b_link link = scripted_dial(&f);
     assert_int_equal(scripted_give(&f, &link, "PUT / HTTP/1.1\r\nContent-Length: 3\r\n\r"), 36);
@@ -66,6 +68,9 @@ static void test_early_answers_the_head(void **state)
     scripted_expect_answer(&f, &link, E2B_IO_AGAIN);
     assert_int_equal(scripted_give(&f, &link, "abc"), 3);
     scripted_expect(&f, &link, "200");
+    scripted_expect_answer(&f, &link, E2B_IO_AGAIN);
+    assert_int_equal(scripted_give(&f, &link, requests[0]), strlen(requests[0]));
+    scripted_expect(&f, &link, "413");
 }
 
 /* ---- The responder --------------------------------------------------------------- */
@@ -75,7 +80,7 @@ static int echo(void *context, const e2b_memory_request_seen *seen, e2b_memory_s
     int *calls = context;
     char label[] = {(char)('0' + seen->connection), (char)('0' + seen->number), ':'};
     assert_false(seen->cut);
-    assert_memory_equal(seen->head.ptr, "POST", 4);
+    assert_memory_equal(seen->head.ptr, seen->number == 1 ? "POST /2" : "POST / ", 7);
     assert_memory_equal(seen->head.ptr + seen->head.len - 4, "\r\n\r\n", 4);
     if (seen->body.len == 4 && memcmp(seen->body.ptr, "dead", 4) == 0)
         return 1;
@@ -104,12 +109,13 @@ static void test_responder(void **state)
     assert_int_equal(scripted_give(&f, &one, request), strlen(request) - 4);
     assert_int_equal(scripted_give(&f, &two, request), strlen(request) - 4);
     scripted_expect_answer(&f, &one, E2B_IO_AGAIN);
+    assert_int_equal(scripted_give(&f, &one, "POST /2 HTTP/1.1\r\nContent-Length: 1\r\n\r\n!"), 40);
+    assert_int_equal(scripted_give(&f, &one, request), E2B_IO_AGAIN);
     assert_int_equal(scripted_wait(&f, &one, E2B_WANT_RECV, 100), E2B_WANT_RECV);
     assert_int_equal(f.port.now_ms, 5);
     scripted_expect(&f, &one, "00:abcd");
     assert_int_equal(scripted_wait(&f, &two, E2B_WANT_RECV, 100), E2B_WANT_RECV);
     scripted_expect(&f, &two, "10:abcd");
-    assert_int_equal(scripted_give(&f, &one, "POST /2 HTTP/1.1\r\nContent-Length: 1\r\n\r\n!"), 40);
     assert_int_equal(scripted_wait(&f, &one, E2B_WANT_RECV, 100), E2B_WANT_RECV);
     scripted_expect(&f, &one, "01:!");
     assert_int_equal(scripted_give(&f, &one, "POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\ndead"), 42);

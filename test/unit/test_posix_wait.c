@@ -48,15 +48,26 @@ static void stop_timer(void)
 static void test_a_signal_ends_a_wait(void **state)
 {
     e2b_link link;
+    char byte;
+    int ends[2];
     (void)state;
     int peer = loopback_connected(&link);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    e2b_posix_watch(&loopback_port, ends[0], POLLIN);
+    assert_int_equal(loopback_wait(&link, E2B_WANT_RECV, UINT32_MAX), 0);
+    assert_int_equal(e2b_posix_ready(&loopback_port, ends[0]), POLLIN);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
     wakes = 0;
     start_timer(0);
     assert_int_equal(loopback_wait(&link, E2B_WANT_RECV, UINT32_MAX), 0);
     assert_true(alarms > 0);
+    assert_int_equal(e2b_posix_ready(&loopback_port, ends[0]), 0);
     wakes = 1;
     assert_int_equal(loopback_wait(&link, E2B_WANT_RECV, UINT32_MAX), 0);
     stop_timer();
+    close(ends[0]);
+    close(ends[1]);
     loopback_hang_up(&link, false);
     close(peer);
 }
