@@ -44,7 +44,7 @@ static void prepare(e2b_call *call, e2b_client *client, const e2b_create_body *b
 /* The request has left and no answer says what became of it. */
 static e2b_err lost(e2b_sandbox *sandbox, const e2b_call *call, e2b_err err)
 {
-    sandbox->state = call->sent_ms ? E2B_SANDBOX_MAYBE : E2B_SANDBOX_NONE;
+    sandbox->state = call->sent ? E2B_SANDBOX_MAYBE : E2B_SANDBOX_NONE;
     sandbox->sent_ms = call->sent_ms;
     return err;
 }
@@ -52,7 +52,7 @@ static e2b_err lost(e2b_sandbox *sandbox, const e2b_call *call, e2b_err err)
 /* A 5xx that is not the API's own may come from something that gave up waiting for it. */
 static e2b_err refused(e2b_sandbox *sandbox, const e2b_call *call, int32_t status, e2b_err err)
 {
-    bool said_no = status < 500 || err == E2B_SERVER || err == E2B_NO_CAPACITY;
+    bool said_no = status < 500 || err == E2B_SERVER || err == E2B_NO_CAPACITY || err == E2B_UNIMPLEMENTED;
     return said_no ? err : lost(sandbox, call, err);
 }
 

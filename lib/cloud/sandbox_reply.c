@@ -53,8 +53,10 @@ static e2b_err judge(e2b_call *call, e2b_sandbox *sandbox, const e2b_text fields
     const char *operation = call->operation;
     sandbox->secret = fields[FIELD_TOKEN].total > 0;
     for (int i = 0; i < FIELD_COUNT; i++) {
-        if (!usable(&fields[i])) return e2b_fail(client, E2B_PROTOCOL, operation, "the answer holds a malformed field");
-        if (fields[i].total < fields[i].size) continue;
+        if (fields[i].total < fields[i].size) {
+            if (usable(&fields[i])) continue;
+            return e2b_fail(client, E2B_PROTOCOL, operation, "the answer holds a malformed field");
+        }
         if (i != FIELD_TOKEN) return e2b_fail(client, E2B_LIMIT, operation, "the answer holds a field that is too long");
         sandbox->access_token[0] = '\0';
         e2b_fail(client, E2B_TOO_SMALL, operation, "the access token is too long to be kept: the sandbox can only be killed");

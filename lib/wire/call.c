@@ -12,7 +12,8 @@ static e2b_err send_all(e2b_call *call)
         err = e2b_conn_await(call->client, call->conn, call->deadline);
         if (err) return err;
     }
-    if (!err) call->sent_ms = call->conn->used_ms;
+    call->sent = !err;
+    call->sent_ms = call->conn->used_ms;
     return err;
 }
 
@@ -35,11 +36,11 @@ static e2b_err attempt(e2b_call *call, uint32_t flags)
     return err ? err : receive_head(call);
 }
 
-/* A kept link may have been closed by the server in the very moment of use. */
+/* A kept link may have been closed by the server in the very moment of use.
+ * Both errors mean that no byte of an answer had come. */
 static bool died_unused(const e2b_call *call, e2b_err err)
 {
-    return call->conn && call->conn->reused && !e2b_http_started(&call->conn->http) &&
-           (err == E2B_SEND || err == E2B_NO_REPLY);
+    return call->conn && call->conn->reused && (err == E2B_SEND || err == E2B_NO_REPLY);
 }
 
 static void trace_request(const e2b_call *call)
@@ -70,12 +71,12 @@ static void trace_status(const e2b_call *call)
 e2b_err e2b_call_begin(e2b_call *call)
 {
     trace_request(call);
-    call->sent_ms = 0;
+    call->sent = false;
     e2b_err err = attempt(call, call->slot_flags | (call->repeatable ? 0 : E2B_SLOT_FRESH));
     if (err && call->repeatable && died_unused(call, err)) {
         e2b_conn_close(call->client, call->conn, false);
         call->conn = NULL;
-        call->sent_ms = 0;
+        call->sent = false;
         err = attempt(call, call->slot_flags | E2B_SLOT_NEW);
     }
     if (err) return e2b_call_fail(call, err, NULL);

@@ -22,7 +22,8 @@ typedef struct e2b_call {
     size_t next_token_size;
     /* Filled. */
     e2b_conn *conn;   /* NULL: none is held */
-    uint64_t sent_ms; /* when the request's last byte was taken; 0: it was not */
+    bool sent;        /* the request's last byte was taken, */
+    uint64_t sent_ms; /* at this time */
 } e2b_call;
 
 /* Sends the request and receives the head of the answer, of any status. On

@@ -102,16 +102,19 @@ static e2b_err by_status(int32_t status, const spoken *said, bool envd)
     case 403: return E2B_FORBIDDEN;
     /* envd and proxies answer an unknown path in plain text. */
     case 404: return envd && !said->is_object ? E2B_UNIMPLEMENTED : E2B_NOT_FOUND;
-    case 405: case 501: return E2B_UNIMPLEMENTED;
+    case 405: return E2B_UNIMPLEMENTED;
     case 409: return E2B_CONFLICT;
     case 429: return E2B_RATE_LIMITED;
     default: break;
     }
     if (status < 500) return E2B_HTTP;
     if (envd && status == 502 && said->has_sandbox_id && message_is(said, "The sandbox was not found")) return E2B_SANDBOX_GONE;
+    /* The API's own answer always holds a number. Without one it comes from
+     * something that does not know what the API did. */
+    if (!envd && !said->number) return E2B_GATEWAY;
+    if (status == 501) return E2B_UNIMPLEMENTED;
     if (no_capacity(said)) return E2B_NO_CAPACITY;
-    /* The API's own answer always holds a number; envd's 500 is at least an object. */
-    return (envd ? status == 500 && said->is_object : said->number != 0) ? E2B_SERVER : E2B_GATEWAY;
+    return !envd || (status == 500 && said->is_object) ? E2B_SERVER : E2B_GATEWAY;
 }
 
 static void words(const e2b_refusal *refusal, const spoken *said, e2b_err err, e2b_text *text)
