@@ -1,8 +1,9 @@
-# The vectors of test/vectors as lines that test programs can read, found by
-# them through E2B_VECTORS.
+# The vectors of test/vectors and the recordings of test/recordings as lines
+# that test programs can read, found by them through E2B_VECTORS.
 
 export E2B_VECTORS ?= $(OUT)/vectors
 VECTORS := $(patsubst test/vectors/%.json,$(E2B_VECTORS)/%.txt,$(wildcard test/vectors/*.json))
+RECORDINGS := $(patsubst test/recordings/%_calls.txt,$(E2B_VECTORS)/recorded_%.txt,$(wildcard test/recordings/*_calls.txt))
 
 $(E2B_VECTORS)/%.txt: test/vectors/%.json test/vectors/convert.py
 	@build/need.sh vectors
@@ -10,4 +11,11 @@ $(E2B_VECTORS)/%.txt: test/vectors/%.json test/vectors/convert.py
 	$(call say,py,$@)
 	$(Q)/usr/bin/python3 test/vectors/convert.py $< $@
 
-$(UNIT): | $(VECTORS)
+$(E2B_VECTORS)/recorded_%.txt: test/recordings/%_calls.txt test/recordings/%-recordings.jsonl \
+		test/recordings/convert.py test/recordings/framing.py
+	@build/need.sh vectors
+	@mkdir -p $(@D)
+	$(call say,py,$@)
+	$(Q)/usr/bin/python3 -B test/recordings/convert.py $(word 2,$^) $< $@
+
+$(UNIT): | $(VECTORS) $(RECORDINGS)
