@@ -33,13 +33,11 @@ ARCH := -m32 -idirafter /usr/include/x86_64-linux-gnu
 CMOCKA_BUILD := yes
 endif
 
-# Static: qemu then needs no root file system of the foreign machine.
 ifeq ($(CONFIG),s390x)
 override CROSS_COMPILE := s390x-linux-gnu-
 override CC := s390x-linux-gnu-gcc
 override AR := s390x-linux-gnu-ar
-EMULATOR := qemu-s390x
-override LDFLAGS += -static
+EMULATOR := qemu-s390x -L /usr/s390x-linux-gnu
 CMOCKA_BUILD := yes
 endif
 

@@ -100,7 +100,7 @@ need_m32() {
 
 need_s390x() {
     want gcc-s390x-linux-gnu 's390x-linux-gnu-gcc' have s390x-linux-gnu-gcc
-    want libc6-dev-s390x-cross 'a C library for s390x' links "$main" s390x-linux-gnu-gcc -static
+    want libc6-dev-s390x-cross 'a C library for s390x' links "$main" s390x-linux-gnu-gcc
     want qemu-user 'qemu-s390x' have qemu-s390x
 }
 
