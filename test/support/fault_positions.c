@@ -37,10 +37,10 @@ void fault_hang_up(fault_worker *worker)
     worker->dialed = false;
 }
 
-static void name_fault(fault_point *point, const char *kind, unsigned attempt)
+static void name_fault(fault_point *point, unsigned attempt)
 {
-    snprintf(point->text, sizeof point->text, "%s %s %u", kind, point->up ? "up" : "down", point->at);
-    snprintf(point->label, sizeof point->label, "%c%c%04u%02u", kind[0], point->up ? 'u' : 'd', point->at % 10000u,
+    snprintf(point->text, sizeof point->text, "%s %s %u", point->kind, point->up ? "up" : "down", point->at);
+    snprintf(point->label, sizeof point->label, "%c%c%04u%02u", point->kind[0], point->up ? 'u' : 'd', point->at % 10000u,
              attempt % 100u);
 }
 
@@ -48,14 +48,14 @@ static void go_through(fault_worker *worker, const fault_course *course, unsigne
 {
     const char *kind = kinds[index % KINDS];
     unsigned attempt = 0, at = index / KINDS;
-    fault_point point = {"", "", at <= course->request_size, kind[0] == 'c', kind[0] == 's', at};
+    fault_point point = {kind, "", "", at <= course->request_size, kind[0] == 'c', kind[0] == 's', at};
     if (!point.up) point.at = at - (unsigned)course->request_size - 1;
     worker->patience_ms = FIRST_PATIENCE_MS;
-    name_fault(&point, kind, attempt);
+    name_fault(&point, attempt);
     worker->at = (tally_case){point.text, 0};
     while (!course->subject->position(worker, &point)) {
         worker->patience_ms *= 2;
-        name_fault(&point, kind, ++attempt);
+        name_fault(&point, ++attempt);
     }
     tally_add(&worker->at);
 }
@@ -108,7 +108,7 @@ static void *work(void *context)
 
 static bool rehearse(fault_course *course)
 {
-    fault_point none = {"none", "n-000000", true, false, false, 0};
+    fault_point none = {"none", "none", "n-000000", true, false, false, 0};
     fault_worker *worker = hire(course);
     if (!worker) return false;
     worker->at = (tally_case){"without a fault", 0};

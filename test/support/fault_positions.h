@@ -8,6 +8,7 @@
 #include "tally.h"
 
 typedef struct fault_point {
+    const char *kind;
     char text[32];       /* "cut up 17" */
     char label[12];      /* the same in a fixed width, and which attempt it is */
     bool up, cuts, stalls;
