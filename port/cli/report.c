@@ -35,7 +35,7 @@ static const char *advice(e2b_err err)
     case E2B_SERVER: return "try again later";
     case E2B_INVALID:
     case E2B_BAD_REQUEST: return "correct it, see e2b help";
-    case E2B_SANDBOX_GONE: return "e2b list shows which there are, e2b resume wakes a paused one";
+    case E2B_NOT_RUNNING: return "e2b list shows which there are, e2b resume wakes a paused one";
     case E2B_NOT_FOUND: return "e2b list shows which there are";
     case E2B_COMMAND_TIMEOUT: return "give it a longer --limit";
     default: return NULL;

@@ -284,7 +284,7 @@ int verb_health(cli_session *session)
     e2b_err err = e2b_sandbox_attach(&session->client, &session->sandbox, id);
     if (!err)
         err = e2b_sandbox_health(&session->sandbox);
-    bool gone = err == E2B_SANDBOX_GONE || err == E2B_NOT_FOUND;
+    bool gone = err == E2B_NOT_RUNNING || err == E2B_NOT_FOUND;
     if (err && !gone)
         return report(&session->client, "cannot probe sandbox", id, err);
     if (session->options.json) {

@@ -144,7 +144,7 @@ static int failed(cli_stream *stream, e2b_err err)
     if (err == E2B_CANCELLED)
         return left(stream);
     if (err == E2B_COMMAND_TIMEOUT)
-        doing = "ended the command in sandbox";
+        doing = "the time limit passed for the command in sandbox";
     else if (stream->process->exit_known == E2B_EXIT_UNCONFIRMED)
         doing = stream->process->exit_code == 0 ? "the command ended well, but the connection was cut, in sandbox"
                                                 : "the command failed and the connection was cut, in sandbox";

@@ -28,6 +28,9 @@ int write_all(int fd, const void *bytes, size_t size, size_t *written)
         ssize_t count = write(fd, from + *written, size - *written);
         if (count >= 0) {
             *written += (size_t)count;
+            /* A signal that comes after part of it was taken shows only in the count. */
+            if (*written < size)
+                return EINTR;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             struct pollfd ready = { .fd = fd, .events = POLLOUT };
             if (poll(&ready, 1, -1) < 0)

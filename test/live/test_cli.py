@@ -173,7 +173,7 @@ def test_pause_resume_connect_health():
     done = e2b("health", sandbox)
     equal((done.returncode, done.text, done.said), (1, "not running\n", ""))
     equal(json.loads(e2b("health", sandbox, "--json").text)["running"], False)
-    one_line(e2b("exec", sandbox, "--", "true"), "not running", "e2b resume")
+    one_line(e2b("exec", sandbox, "--", "true"), "paused", "e2b resume")
     equal(parse("info", sandbox, "--json")["state"], "paused")
     equal(succeed("resume", sandbox, "--timeout", "2m"), "")
     equal(parse("info", sandbox, "--json")["state"], "running")

@@ -237,8 +237,13 @@ def test_second_signal_leaves():
 
 def test_second_signal_while_nobody_reads():
     wait_until(lambda: processes() == 0)
-    process = e2b.start("exec", sandbox, "--", "sh", "-c",
-                        "trap 'touch /tmp/termed' TERM; echo ready; while :; do head -c 9999 /dev/zero; done")
+    process = e2b.start("exec", sandbox, "--", "/usr/bin/python3", "-c", """
+import os, signal
+signal.signal(signal.SIGTERM, lambda *_: open("/tmp/termed", "w").close())
+print("ready", flush=True)
+while True:
+    os.write(1, bytes(9999))
+""")
     equal(process.stdout.readline(), b"ready\n")
     wait_until(lambda: waiting_in(process.stdout) > 0)
     process.send_signal(signal.SIGINT)
