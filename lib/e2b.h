@@ -77,7 +77,7 @@ typedef int32_t e2b_err;
     X(E2B_GATEWAY, -58, 1, 1, "something between here and the service answered for it") \
     X(E2B_REDIRECT, -59, 0, 0, "the server redirects, which is never followed: check the URL") \
     X(E2B_HTTP, -60, 0, 1, "an unexpected HTTP status") \
-    X(E2B_SANDBOX_GONE, -61, 0, 0, "the sandbox is not running: it was killed, it expired or it is paused") \
+    X(E2B_NOT_RUNNING, -61, 0, 0, "the sandbox is not running: it was killed, it expired or it is paused") \
     X(E2B_UNIMPLEMENTED, -62, 0, 0, "the server does not know this call") \
     X(E2B_EXISTS, -63, 0, 0, "it exists already") \
     X(E2B_COMMAND_TIMEOUT, -64, 0, 1, "the command's time limit passed and it was killed")
@@ -310,7 +310,7 @@ e2b_err e2b_sandbox_settle(e2b_sandbox *sandbox, uint32_t wait_ms);
 e2b_err e2b_sandbox_refer(e2b_client *client, e2b_sandbox *sandbox, const char *id);
 
 /* Attaches to a sandbox with a GET, which changes nothing: neither its life
- * nor its state. Gives token, version and domain. E2B_SANDBOX_GONE if it is paused. */
+ * nor its state. Gives token, version and domain. E2B_NOT_RUNNING if it is paused. */
 e2b_err e2b_sandbox_attach(e2b_client *client, e2b_sandbox *sandbox, const char *id);
 
 typedef struct e2b_connect_options {
@@ -338,7 +338,7 @@ e2b_err e2b_sandbox_pause(e2b_sandbox *sandbox, int32_t memory);
  * Writes to client->cleanup_error. */
 e2b_err e2b_sandbox_kill(e2b_sandbox *sandbox);
 
-/* Whether envd answers: E2B_OK, E2B_SANDBOX_GONE, or what stood in the way. GET /health. */
+/* Whether envd answers: E2B_OK, E2B_NOT_RUNNING, or what stood in the way. GET /health. */
 e2b_err e2b_sandbox_health(e2b_sandbox *sandbox);
 
 /* "PORT-ID.DOMAIN" of a port of the sandbox, NUL-terminated, into `out`. E2B_TOO_SMALL. No I/O. */

@@ -266,7 +266,7 @@ e2b_err e2b_sandbox_learn(e2b_sandbox *sandbox, const char *operation)
     if (err) return err;
     if (!reachable(sandbox, &info)) return e2b_fail(sandbox->client, E2B_PROTOCOL, operation, "the answer holds a malformed field");
     if (info.state == E2B_STATE_PAUSED)
-        return e2b_fail(sandbox->client, E2B_SANDBOX_GONE, operation, "the sandbox is paused: resume it first");
+        return e2b_fail(sandbox->client, E2B_NOT_RUNNING, operation, "the sandbox is paused: resume it first");
     return E2B_OK;
 }
 

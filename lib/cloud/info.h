@@ -5,7 +5,7 @@
 #include "wire/reply.h"
 
 /* Asks about the sandbox and takes from the answer what is needed to reach it:
- * token, domain, envd's version. E2B_SANDBOX_GONE if it is paused. */
+ * token, domain, envd's version. E2B_NOT_RUNNING if it is paused. */
 e2b_err e2b_sandbox_learn(e2b_sandbox *sandbox, const char *operation);
 
 /* Reads one sandbox's object whose OBJECT item was just given, up to and with

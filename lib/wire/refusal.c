@@ -108,7 +108,7 @@ static e2b_err by_status(int32_t status, const spoken *said, bool envd)
     default: break;
     }
     if (status < 500) return E2B_HTTP;
-    if (envd && status == 502 && said->has_sandbox_id && message_is(said, "The sandbox was not found")) return E2B_SANDBOX_GONE;
+    if (envd && status == 502 && said->has_sandbox_id && message_is(said, "The sandbox was not found")) return E2B_NOT_RUNNING;
     /* The API's own answer always holds a number. Without one it comes from
      * something that does not know what the API did. */
     if (!envd && !said->number) return E2B_GATEWAY;
