@@ -37,7 +37,7 @@ $(DEPS)/cmocka/src/cmocka.c:
 	@build/cmocka.sh $(DEPS)/cmocka
 
 $(BUILT)/obj/test/%.o: INCLUDES += $(CMOCKA_FLAGS)
-$(UNIT:$(BUILT)/test/%=$(BUILT)/obj/test/%.o): $(CMOCKA)
+$(SUPPORT) $(UNIT:$(BUILT)/test/%=$(BUILT)/obj/test/%.o): $(CMOCKA)
 
 # Programs are offered every archive and take from each only what they use.
 TEST_ARCHIVES := $(addprefix $(BUILT)/,libsupport.a libcli.a libe2b-memory.a libe2b-posix.a libe2b.a)
