@@ -35,9 +35,9 @@ static e2b_err read_all(e2b_process *process, e2b_run_result *result, uint64_t d
     e2b_event event;
     for (;;) {
         uint64_t now = e2b_now(client), left = deadline > now ? deadline - now : 0;
-        if (!left) return e2b_process_fail(process, E2B_REPLY_TIMEOUT, NULL, false);
         uint32_t wait = deadline == E2B_NO_DEADLINE ? E2B_NO_LIMIT : left < E2B_NO_LIMIT ? (uint32_t)left : E2B_NO_LIMIT - 1;
-        e2b_err err = e2b_process_next(process, &event, wait);
+        e2b_err err = left ? e2b_process_next(process, &event, wait)
+                           : e2b_process_fail(process, E2B_REPLY_TIMEOUT, NULL, false);
         result->exit_code = process->exit_code;
         result->exited = process->exited;
         if (err || event.kind == E2B_EVENT_END) return err;
