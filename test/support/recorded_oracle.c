@@ -39,19 +39,21 @@ recorded_verdict recorded_judge(const recorded_reply *reply, const recorded_way 
     return cut_off(E2B_TRUNCATED);
 }
 
-/* What breaks the protocol may be noticed as soon as it is there. */
-static recorded_verdict or_broken(const recorded_reply *reply, recorded_verdict verdict)
-{
-    if (reply->result == E2B_COMPRESSED) verdict.or_err = E2B_COMPRESSED;
-    return verdict;
-}
-
 static recorded_stream_verdict both(recorded_verdict verdict)
 {
     recorded_stream_verdict judged;
     memset(&judged, 0, sizeof judged);
     judged.start = judged.final = verdict;
     return judged;
+}
+
+/* The head announces it, the first message's flags say it, and the length that
+ * makes it a message ends four bytes on: from there on it must have been seen. */
+static recorded_stream_verdict judge_compressed(const recorded_reply *reply, const recorded_way *way)
+{
+    recorded_verdict lost = cut_off(way->ending == RECORDED_STALL ? E2B_REPLY_TIMEOUT : E2B_TRUNCATED);
+    lost.or_err = E2B_COMPRESSED;
+    return both(way->cut >= reply->compressed + 4 ? cut_off(E2B_COMPRESSED) : lost);
 }
 
 static void judge_output(const recorded_reply *reply, size_t cut, recorded_stream_verdict *judged)
@@ -67,12 +69,7 @@ recorded_stream_verdict recorded_judge_stream(const recorded_reply *reply, const
 {
     bool stalls = way->ending == RECORDED_STALL;
     if (!reply->stream) return both(recorded_judge(reply, way));
-    if (reply->compressed != RECORDED_NEVER && way->cut >= reply->compressed) {
-        recorded_verdict lost = cut_off(stalls ? E2B_REPLY_TIMEOUT : E2B_TRUNCATED);
-        /* The message's flags are there; its length, which says that it is one, ends four bytes on. */
-        if (way->cut >= reply->compressed + 4) lost = cut_off(E2B_COMPRESSED);
-        return both(or_broken(reply, lost));
-    }
+    if (reply->result == E2B_COMPRESSED && way->cut >= reply->head) return judge_compressed(reply, way);
     bool over = way->cut >= reply->finished;
     if (!over && (way->cut < reply->started || reply->started == RECORDED_NEVER))
         return both(cut_off(stalls ? E2B_REPLY_TIMEOUT : way->cut == 0 ? E2B_NO_REPLY : E2B_TRUNCATED));
