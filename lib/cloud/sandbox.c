@@ -14,14 +14,13 @@ static e2b_err begin_named(e2b_client *client, e2b_sandbox *sandbox, const char 
     sandbox->client = client;
     sandbox->destination = client->next_destination++;
     memcpy(sandbox->id, name.ptr, name.len);
+    sandbox->state = E2B_SANDBOX_LIVE;
     return E2B_OK;
 }
 
 e2b_err e2b_sandbox_refer(e2b_client *client, e2b_sandbox *sandbox, const char *id)
 {
-    e2b_err err = begin_named(client, sandbox, id, "sandbox");
-    if (!err) sandbox->state = E2B_SANDBOX_LIVE;
-    return err;
+    return begin_named(client, sandbox, id, "sandbox");
 }
 
 /* ---- Connect and resume -------------------------------------------------------- */
@@ -57,13 +56,10 @@ static e2b_err begin_connect(e2b_call *call, e2b_sandbox *sandbox, const connect
     return e2b_call_begin(call);
 }
 
-static e2b_err connect(e2b_sandbox *sandbox, const e2b_connect_options *options, const char *operation)
+static e2b_err ask_to_connect(e2b_sandbox *sandbox, const e2b_connect_options *options, const char *operation)
 {
-    static const e2b_connect_options defaults = {0};
     e2b_call call;
-    connect_body body = {options ? options : &defaults, sandbox->client->routes == E2B_ROUTES_OLDER};
-    if (body.options->timeout_s > INT32_MAX)
-        return e2b_fail(sandbox->client, E2B_INVALID, operation, "timeout_s is above 2147483647");
+    connect_body body = {options, sandbox->client->routes == E2B_ROUTES_OLDER};
     e2b_err err = begin_connect(&call, sandbox, &body, operation);
     if (err) return err;
     if (!body.older && e2b_api_lacks_route(&call, &err)) {
@@ -75,30 +71,35 @@ static e2b_err connect(e2b_sandbox *sandbox, const e2b_connect_options *options,
     return e2b_sandbox_read(&call, sandbox);
 }
 
+/* The answer goes into a copy: a failure must not cost the caller what it
+ * knows, the id above all. */
+static e2b_err connect(e2b_sandbox *sandbox, const e2b_connect_options *options, const char *operation)
+{
+    static const e2b_connect_options defaults = {0};
+    e2b_sandbox fresh = *sandbox;
+    if (!options) options = &defaults;
+    if (options->timeout_s > INT32_MAX)
+        return e2b_fail(sandbox->client, E2B_INVALID, operation, "timeout_s is above 2147483647");
+    if (sandbox->client->debug) {
+        sandbox->version[0] = sandbox->version[1] = sandbox->version[2] = 99;
+        return E2B_OK;
+    }
+    e2b_err err = ask_to_connect(&fresh, options, operation);
+    if (!err) *sandbox = fresh;
+    return err;
+}
+
 e2b_err e2b_sandbox_connect(e2b_client *client, e2b_sandbox *sandbox, const char *id, const e2b_connect_options *options)
 {
     static const char operation[] = "connect to sandbox";
     e2b_err err = begin_named(client, sandbox, id, operation);
-    if (err) return err;
-    if (!client->debug) {
-        err = connect(sandbox, options, operation);
-        if (!err) sandbox->state = E2B_SANDBOX_LIVE;
-        return err;
-    }
-    sandbox->version[0] = sandbox->version[1] = sandbox->version[2] = 99;
-    sandbox->state = E2B_SANDBOX_LIVE;
-    return E2B_OK;
+    return err ? err : connect(sandbox, options, operation);
 }
 
 e2b_err e2b_sandbox_resume(e2b_sandbox *sandbox, const e2b_connect_options *options)
 {
     e2b_err err = e2b_sandbox_require(sandbox, "resume sandbox");
-    if (err) return err;
-    /* Into a copy: a failure must not cost the caller what it knows. */
-    e2b_sandbox fresh = *sandbox;
-    err = connect(&fresh, options, "resume sandbox");
-    if (!err) *sandbox = fresh;
-    return err;
+    return err ? err : connect(sandbox, options, "resume sandbox");
 }
 
 /* ---- Timeout and pause ---------------------------------------------------------- */

@@ -15,22 +15,25 @@ e2b_error *e2b_report(e2b_client *client, e2b_err code, const char *operation, e
     return error;
 }
 
-/* A server may send back what it was sent. The end of a bounded text may hold
- * the first part of a secret; eight characters are taken for one. */
+/* A server may send back what it was sent, and a bound may have cut a secret
+ * off, at the end of the text or of a part of it: so its first characters
+ * count for all of it. */
+enum { RECOGNISED = 8, TOKEN_DIGITS = 24 };
+
 static void hide(char *text, size_t length, e2b_str secret)
 {
-    enum { RECOGNISED = 8 };
     if (secret.len < RECOGNISED) return;
     for (size_t at = 0; at + RECOGNISED <= length; at++) {
         size_t match = 0;
         while (match < secret.len && at + match < length && text[at + match] == secret.ptr[match]) match++;
-        if (match == secret.len || (match >= RECOGNISED && at + match == length)) memset(text + at, '*', match);
+        if (match >= RECOGNISED) memset(text + at, '*', match);
     }
 }
 
-static void hide_tokens(e2b_client *client, char *text, size_t length)
+/* Access tokens are 64 hex digits; the client doesn't know every sandbox's.
+ * `cut`: the text goes on beyond its bound. */
+static void hide_tokens(e2b_client *client, char *text, size_t length, bool cut)
 {
-    /* Access tokens are 64 hex digits; the client doesn't know every sandbox's. */
     size_t run = 0;
     for (size_t i = 0; i <= length; i++) {
         bool hex = i < length && ((text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f'));
@@ -38,7 +41,7 @@ static void hide_tokens(e2b_client *client, char *text, size_t length)
             run++;
             continue;
         }
-        if (run >= 64 || (run >= 8 && i == length)) memset(text + i - run, '*', run);
+        if (run >= TOKEN_DIGITS || (cut && run >= RECOGNISED && i == length)) memset(text + i - run, '*', run);
         run = 0;
     }
     hide(text, length, client->api_key);
@@ -48,7 +51,7 @@ e2b_err e2b_report_end(e2b_client *client, e2b_error *error, e2b_text *text)
 {
     size_t length = e2b_text_stored(text);
     if (length == text->size) length--;
-    hide_tokens(client, error->text, length);
+    hide_tokens(client, error->text, length, text->total > length);
     length = e2b_utf8_printable(error->text, length);
     error->text[length] = '\0';
     return error->code;
@@ -77,6 +80,6 @@ void e2b_trace(e2b_client *client, e2b_text *line)
 {
     size_t length = e2b_text_stored(line);
     if (!client->port->trace) return;
-    hide_tokens(client, line->out, length);
+    hide_tokens(client, line->out, length, line->total > length);
     client->port->trace(client->port->context, line->out, e2b_utf8_printable(line->out, length));
 }
