@@ -40,7 +40,8 @@ bool e2b_http_started(const e2b_http *http)
 
 bool e2b_http_at_end(const e2b_http *http)
 {
-    return http->stage == STAGE_BODY && !http->chunked && !http->reading_until_end && http->parser.content_length == 0;
+    if (http->stage != STAGE_BODY) return false;
+    return http->complete || (!http->chunked && !http->reading_until_end && http->parser.content_length == 0);
 }
 
 static int32_t bad(e2b_http *http, e2b_err err)
@@ -129,9 +130,18 @@ static void note_retry_after(e2b_http *http)
     http->retry_after_s = seconds > 86400 ? 86400 : seconds;
 }
 
+/* Blanks behind a value are not part of it. */
+static void trim_next_token(e2b_http *http)
+{
+    while (http->next_token_len > 0 && (http->next_token[http->next_token_len - 1] == ' ' ||
+                                        http->next_token[http->next_token_len - 1] == '\t'))
+        http->next_token[--http->next_token_len] = '\0';
+}
+
 static int on_value_complete(llhttp_t *parser)
 {
     e2b_http *http = parser->data;
+    if (http->field == FIELD_NEXT_TOKEN) trim_next_token(http);
     while (http->word_len > 0 && http->word_len <= sizeof http->word &&
            (http->word[http->word_len - 1] == ' ' || http->word[http->word_len - 1] == '\t'))
         http->word_len--;
@@ -197,11 +207,8 @@ static bool execute(e2b_http *http, const char *in, size_t len, size_t *used)
     settings.on_message_complete = on_message_complete;
     http->parser.settings = &settings;
     llhttp_errno_t result = llhttp_execute(&http->parser, in, len);
-    *used = len;
-    if (result == HPE_PAUSED) {
-        *used = (size_t)(llhttp_get_error_pos(&http->parser) - in);
-        llhttp_resume(&http->parser);
-    }
+    *used = result == HPE_OK ? len : (size_t)(llhttp_get_error_pos(&http->parser) - in);
+    if (result == HPE_PAUSED) llhttp_resume(&http->parser);
     http->parser.settings = NULL;
     return result == HPE_OK || result == HPE_PAUSED;
 }
@@ -268,6 +275,7 @@ static int32_t begin_next_head(e2b_http *http)
     http->fields = 0;
     http->complete = http->has_encoding = http->chunked = false;
     http->retry_after_s = 0;
+    http->status = 0; /* not known yet */
     if (http->next_token) http->next_token[0] = '\0';
     return E2B_HTTP_MORE;
 }
@@ -277,9 +285,10 @@ static int32_t read_head(e2b_http *http, const char *in, size_t len, size_t *use
     size_t part, executed;
     bool last;
     e2b_err err = head_part(http, in, len, &part, &last);
-    if (err) return bad(http, err);
     *used = part;
+    /* What llhttp finds wrong before that place counts first. */
     if (!execute(http, in, part, &executed)) return bad(http, http->err ? http->err : E2B_PROTOCOL);
+    if (err) return bad(http, err);
     if (!last) return E2B_HTTP_MORE;
     /* An upgrade or an early end would leave bytes of the head unparsed. */
     if (executed != part || http->status == 101) return bad(http, E2B_PROTOCOL);
@@ -297,8 +306,7 @@ static int32_t read_head(e2b_http *http, const char *in, size_t len, size_t *use
 /* ---- Chunk framing ----------------------------------------------------------- */
 
 /* llhttp says where the chunks are; this checks the bytes between them, which
- * it lets pass in any number and in looser forms. word_len: a digit of the
- * size that is not 0 was seen; head_bytes: the line's length. */
+ * it lets pass in any number and in looser forms. head_bytes: the line's length. */
 static e2b_err chunk_byte(e2b_http *http, unsigned char c)
 {
     switch (http->line) {
@@ -315,18 +323,20 @@ static e2b_err chunk_byte(e2b_http *http, unsigned char c)
         else if (http->line == CHUNK_EXTENSION) return c == '\t' || (c >= 0x20 && c != 0x7f) ? E2B_OK : E2B_PROTOCOL;
         else if (c == ';') http->line = CHUNK_EXTENSION;
         else if (c <= ' ' || c >= 0x7f) return E2B_PROTOCOL; /* digits are llhttp's to check */
-        else if (c != '0') http->word_len = 1;
+        else if (c != '0') http->chunk_holds_data = true;
         return E2B_OK;
     default: /* CHUNK_LF */
         if (c != '\n') return E2B_PROTOCOL;
-        http->line = http->word_len ? CHUNK_DATA_END : LINE_START; /* size 0: trailers follow */
-        http->word_len = 0;
+        http->line = http->chunk_holds_data ? CHUNK_DATA_END : LINE_START; /* size 0: trailers follow */
+        http->chunk_holds_data = false;
         http->head_bytes = 0;
         return E2B_OK;
     }
 }
 
-static e2b_err check_framing(e2b_http *http, const char *in, size_t len)
+/* The budget grows with the body that came before, so that it does not matter
+ * how much arrives at once. */
+static e2b_err check_framing(e2b_http *http, const char *in, size_t len, uint64_t body_before)
 {
     for (size_t i = 0; i < len; i++) {
         if (http->line < CHUNK_DATA_END) {
@@ -336,9 +346,9 @@ static e2b_err check_framing(e2b_http *http, const char *in, size_t len)
         }
         e2b_err err = chunk_byte(http, (unsigned char)in[i]);
         if (err) return err;
+        if (++http->framing_bytes > E2B_HTTP_FRAMING_BYTES + 8 * body_before) return E2B_LIMIT;
     }
-    http->framing_bytes += len;
-    return http->framing_bytes > E2B_HTTP_FRAMING_BYTES + 8 * http->body_bytes ? E2B_LIMIT : E2B_OK;
+    return E2B_OK;
 }
 
 static int32_t read_body(e2b_http *http, const char *in, size_t len, size_t *used, e2b_str *body)
@@ -348,7 +358,7 @@ static int32_t read_body(e2b_http *http, const char *in, size_t len, size_t *use
     size_t piece = (size_t)(http->body_bytes - before);
     /* A pause comes at the end of a piece of body, so the framing is what lies before it. */
     if (http->chunked) {
-        e2b_err err = check_framing(http, in, *used - piece);
+        e2b_err err = check_framing(http, in, *used - piece, before);
         if (err) return bad(http, err);
     }
     if (!executed) return bad(http, E2B_PROTOCOL);

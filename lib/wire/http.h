@@ -41,6 +41,7 @@ typedef struct e2b_http {
     uint8_t stage, line, field;
     uint8_t word_len;
     bool head_request, complete, keep_alive, has_encoding, chunked, reading_until_end;
+    bool chunk_holds_data; /* the size line under way has a digit that is not 0 */
     char word[24]; /* the field name, then its value, lower-cased */
 } e2b_http;
 
