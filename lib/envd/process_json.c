@@ -120,34 +120,45 @@ static bool unescape(e2b_json_reader *json, const e2b_json_item *item, size_t *l
     return true;
 }
 
+static int32_t give(const e2b_process_reader *reader, const uint8_t *at, size_t len, int32_t *kind, e2b_str *data)
+{
+    if (len == 0) return E2B_READ_MORE;
+    *kind = reader->field == E2B_DATA_OUT ? E2B_EVENT_OUT : reader->field == E2B_DATA_ERR ? E2B_EVENT_ERR : E2B_EVENT_PTY;
+    *data = (e2b_str){(const char *)at, len};
+    return E2B_READ_DATA;
+}
+
 /* Decodes a piece in place. Characters of a group whose rest is still to come
- * are carried over and put before the next piece. */
+ * are carried over and put before the next piece. What decodes at once needs
+ * no look for escapes: a backslash would have stopped it. */
 static int32_t decode(e2b_process_reader *reader, e2b_json_item *item, int32_t *kind, e2b_str *data)
 {
-    uint8_t *at = (uint8_t *)(uintptr_t)item->raw.ptr;
-    size_t len = item->raw.len, decoded = 0;
-    /* text_state says that an escape began in an earlier piece. */
-    if (reader->as.json.text_state || (len && memchr(at, '\\', len)))
-        if (!unescape(&reader->as.json, item, &len)) return E2B_READ_BAD;
-    if (reader->padded && len) return E2B_READ_BAD;
-    at -= reader->carry_len;
+    e2b_json_reader *json = &reader->as.json;
+    uint8_t *at = (uint8_t *)(uintptr_t)item->raw.ptr - reader->carry_len;
+    size_t rest = item->raw.len, done = 0, decoded = 0;
+    if (reader->padded && rest) return E2B_READ_BAD;
+    /* text_state: an escape began in an earlier piece. */
+    bool escaped = json->text_state != 0;
+    if (escaped && !unescape(json, item, &rest)) return E2B_READ_BAD;
     memcpy(at, reader->carry, reader->carry_len);
-    len += reader->carry_len;
-    reader->carry_len = item->last ? 0 : (uint8_t)(len & 3);
-    len -= reader->carry_len;
-    memcpy(reader->carry, at + len, reader->carry_len);
-    size_t plain = len >= 4 ? e2b_base64_decode_plain((const char *)at, len & ~(size_t)3, at) : 0;
-    size_t plain_bytes = plain / 4 * 3;
+    rest += reader->carry_len;
+    if (!escaped) done = e2b_base64_decode_plain((const char *)at, rest & ~(size_t)3, at);
+    size_t written = done / 4 * 3;
+    rest -= done;
+    if (!escaped && rest && memchr(at + done, '\\', rest)) {
+        item->raw = (e2b_str){(const char *)at + done, rest};
+        if (!unescape(json, item, &rest)) return E2B_READ_BAD;
+    }
+    reader->carry_len = item->last ? 0 : (uint8_t)(rest & 3);
+    rest -= reader->carry_len;
+    memcpy(reader->carry, at + done + rest, reader->carry_len);
     e2b_base64 state;
     memset(&state, 0, sizeof state);
     /* The rest lies behind what was written, and shrinks as it is decoded. */
-    if (plain < len && !e2b_base64_decode(&state, (const char *)at + plain, len - plain, at + plain_bytes, &decoded)) return E2B_READ_BAD;
+    if (rest && !e2b_base64_decode(&state, (const char *)at + done, rest, at + written, &decoded)) return E2B_READ_BAD;
     if (!e2b_base64_end(&state)) return E2B_READ_BAD;
     reader->padded = state.padding != 0;
-    if (plain_bytes + decoded == 0) return E2B_READ_MORE;
-    *kind = reader->field == E2B_DATA_OUT ? E2B_EVENT_OUT : reader->field == E2B_DATA_ERR ? E2B_EVENT_ERR : E2B_EVENT_PTY;
-    *data = (e2b_str){(const char *)at, plain_bytes + decoded};
-    return E2B_READ_DATA;
+    return give(reader, at, written + decoded, kind, data);
 }
 
 static int32_t take_payload(e2b_process_reader *reader, e2b_json_item *item, int32_t *kind, e2b_str *data)
