@@ -39,9 +39,12 @@ e2b_err e2b_process_fail(e2b_process *process, e2b_err err, const char *detail, 
         e2b_fail(client, err, reading, detail);
         client->error.port_error = port_error;
     }
-    process->exit_known = process->reader.ended ? E2B_EXIT_UNCONFIRMED : E2B_EXIT_UNKNOWN;
-    process->exit_code = process->reader.exit_code;
-    process->exited = process->reader.exited;
+    process->exit_known = E2B_EXIT_UNKNOWN;
+    if (process->reader.ended) { /* half an event says nothing */
+        process->exit_known = E2B_EXIT_UNCONFIRMED;
+        process->exit_code = process->reader.exit_code;
+        process->exited = process->reader.exited;
+    }
     give_back(process, false);
     process->stage = E2B_STAGE_FAILED;
     process->err = err;
