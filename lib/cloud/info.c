@@ -36,6 +36,7 @@ typedef struct info_reader {
     uint8_t depth; /* of the object's members */
     uint8_t field, outer;
     bool too_small, malformed;
+    uint64_t needed; /* bytes that would have been enough */
 } info_reader;
 
 static uint8_t field_of(const e2b_json_reader *reader)
@@ -75,12 +76,21 @@ static bool word_is(const info_reader *r, const char *word)
     return r->text.total == strlen(word) && memcmp(r->word, word, (size_t)r->text.total) == 0;
 }
 
+/* A part of it would be refused as a wrong one. */
+static void token_too_long(info_reader *r)
+{
+    r->sandbox->secret = true;
+    r->sandbox->access_token[0] = '\0';
+    r->too_small = true;
+    r->needed = r->text.total + 1;
+}
+
 static void finish_string(info_reader *r)
 {
     e2b_str word = {r->word, e2b_text_stored(&r->text)};
     if (r->text.size) e2b_text_terminate(&r->text);
     if (r->text.size && r->text.total >= r->text.size) {
-        if (r->field == FIELD_TOKEN) r->too_small = true;
+        if (r->field == FIELD_TOKEN) token_too_long(r);
         else r->malformed = true;
         return;
     }
@@ -142,6 +152,8 @@ static e2b_err keep_object(info_reader *r, const e2b_json_item *item, e2b_str *k
     e2b_text text = {(char *)arena->memory + arena->used, arena->size - arena->used, 0, 0};
     e2b_err err = e2b_reply_capture(r->reply, item, &text);
     if (err) return err;
+    if (!r->needed) r->needed = arena->used;
+    r->needed += text.total;
     if (!e2b_text_fits(&text)) {
         r->too_small = true;
         return E2B_OK;
@@ -186,7 +198,13 @@ static e2b_err judge(info_reader *r)
     e2b_str id = {r->info->id, strlen(r->info->id)};
     if (r->malformed || !e2b_sandbox_id_valid(id))
         return e2b_call_fail(r->reply->call, E2B_PROTOCOL, "the answer holds a malformed sandbox");
-    return r->too_small ? E2B_TOO_SMALL : E2B_OK;
+    if (!r->too_small) return E2B_OK;
+    e2b_client *client = r->reply->call->client;
+    e2b_fail(client, E2B_TOO_SMALL, r->reply->call->operation,
+             r->sandbox ? "the access token is too long to be kept: the sandbox can only be killed"
+                        : "the arena is too small for this sandbox's metadata and network");
+    (client->cleaning ? &client->cleanup_error : &client->error)->needed = r->needed < SIZE_MAX ? (size_t)r->needed : SIZE_MAX;
+    return E2B_TOO_SMALL;
 }
 
 e2b_err e2b_info_read(e2b_reply *reply, const e2b_json_item *begin, e2b_sandbox_info *info, e2b_arena *arena,
@@ -236,7 +254,7 @@ static e2b_err ask(e2b_sandbox *sandbox, const char *operation, e2b_sandbox_info
     while (!(err = e2b_reply_next(&reply, &item)) && item.kind != E2B_JSON_DONE) {}
     if (err) return err;
     e2b_call_end(&call);
-    return result ? e2b_fail(sandbox->client, result, operation, NULL) : E2B_OK;
+    return result;
 }
 
 e2b_err e2b_sandbox_get_info(e2b_sandbox *sandbox, e2b_sandbox_info *info, e2b_arena *arena)

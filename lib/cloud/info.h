@@ -10,7 +10,7 @@ e2b_err e2b_sandbox_learn(e2b_sandbox *sandbox, const char *operation);
 
 /* Reads one sandbox's object whose OBJECT item was just given, up to and with
  * its END. `sandbox` (may be NULL) gets token, domain and version. What does
- * not fit the arena: E2B_TOO_SMALL, with the rest read. */
+ * not fit the arena: E2B_TOO_SMALL, written down, with the rest read. */
 e2b_err e2b_info_read(e2b_reply *reply, const e2b_json_item *begin, e2b_sandbox_info *info, e2b_arena *arena,
                       e2b_sandbox *sandbox);
 

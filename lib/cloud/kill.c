@@ -28,8 +28,20 @@ static void write_tag_query(e2b_text *text, const void *subject)
 typedef struct search {
     e2b_text id, value;
     char id_chars[66], value_chars[33];
-    bool in_metadata, is_tag, is_id, matches, found;
+    bool in_metadata, is_tag, is_id, matches, found, unusable;
 } search;
+
+/* The item is over. */
+static void search_end(search *s, e2b_sandbox *sandbox)
+{
+    e2b_str id = {s->id_chars, (size_t)s->id.total};
+    if (!s->matches || s->found) return;
+    s->found = s->id.total < sizeof sandbox->id && e2b_sandbox_id_valid(id);
+    s->unusable |= !s->found;
+    if (!s->found) return;
+    memcpy(sandbox->id, id.ptr, id.len);
+    sandbox->id[id.len] = '\0';
+}
 
 static void search_item(search *s, e2b_json_reader *reader, const e2b_json_item *item, e2b_sandbox *sandbox)
 {
@@ -37,13 +49,11 @@ static void search_item(search *s, e2b_json_reader *reader, const e2b_json_item 
         s->id.total = 0;
         s->matches = s->in_metadata = false;
     }
-    if (item->depth == 1 && item->kind == E2B_JSON_END && s->matches && !s->found && s->id.total < sizeof sandbox->id) {
-        s->found = e2b_sandbox_id_valid((e2b_str){s->id_chars, (size_t)s->id.total});
-        memcpy(sandbox->id, s->id_chars, s->found ? (size_t)s->id.total : 0);
-    }
+    if (item->depth == 1 && item->kind == E2B_JSON_END) search_end(s, sandbox);
     if (item->depth == 2 && item->kind == E2B_JSON_KEY) {
         s->in_metadata = e2b_json_key_is(reader, "metadata");
         s->is_id = e2b_json_key_is(reader, "sandboxID");
+        s->is_tag = false;
         if (s->is_id) s->id.total = 0;
     }
     if (item->depth == 3 && item->kind == E2B_JSON_KEY) {
@@ -56,12 +66,20 @@ static void search_item(search *s, e2b_json_reader *reader, const e2b_json_item 
         s->matches = s->value.total == 32 && memcmp(s->value_chars, sandbox->create_tag, 32) == 0;
 }
 
+/* What keeps a list without a match from proving that there is none. */
+static const char *inconclusive(const search *s, const char *next_token)
+{
+    if (s->unusable) return "the created sandbox's id is no sandbox id";
+    return next_token[0] ? "the answer goes on although one sandbox was asked for" : NULL;
+}
+
 /* One look by the tag. *found: the sandbox's id is in the struct. */
 static e2b_err look(e2b_sandbox *sandbox, uint32_t slot_flags, bool *found)
 {
     static const char operation[] = "look for the created sandbox";
     e2b_call call;
     search s;
+    char next_token[256];
     memset(&s, 0, sizeof s);
     s.id = (e2b_text){s.id_chars, sizeof s.id_chars, 0, 0};
     s.value = (e2b_text){s.value_chars, sizeof s.value_chars, 0, 0};
@@ -73,15 +91,20 @@ static e2b_err look(e2b_sandbox *sandbox, uint32_t slot_flags, bool *found)
     call.repeatable = true;
     call.owner = sandbox->destination;
     call.slot_flags = slot_flags;
+    call.next_token = next_token;
+    call.next_token_size = sizeof next_token;
     e2b_err err = e2b_call_begin(&call);
     if (err) return err;
     if (call.conn->http.status >= 300) return e2b_call_refused(&call);
     e2b_reply reply = {&call, NULL};
     e2b_json_item item;
-    while (!(err = e2b_reply_next(&reply, &item)) && item.kind != E2B_JSON_DONE)
+    err = e2b_reply_next(&reply, &item);
+    if (!err && item.kind != E2B_JSON_ARRAY) return e2b_call_fail(&call, E2B_PROTOCOL, "the answer is not a list");
+    while (!err && !(err = e2b_reply_next(&reply, &item)) && item.kind != E2B_JSON_DONE)
         search_item(&s, &call.conn->reader, &item, sandbox);
-    if (!err) e2b_call_end(&call);
     *found = s.found;
+    if (!err && !s.found && inconclusive(&s, next_token)) return e2b_call_fail(&call, E2B_PROTOCOL, inconclusive(&s, next_token));
+    if (!err) e2b_call_end(&call);
     return s.found ? E2B_OK : err;
 }
 
@@ -99,10 +122,12 @@ static bool worth_asking_again(e2b_err err)
 static e2b_err settle(e2b_sandbox *sandbox, uint64_t until, uint32_t slot_flags)
 {
     e2b_client *client = sandbox->client;
-    uint32_t longest = e2b_limit(client->limits.settle_ms, 80000), pause = e2b_limit(client->limits.poll_ms, 1000), most = pause * 8;
+    uint32_t longest = e2b_limit(client->limits.settle_ms, 80000);
+    uint64_t pause = e2b_limit(client->limits.poll_ms, 1000), most = pause * 8;
     uint64_t certain = longest == E2B_NO_LIMIT ? E2B_NO_DEADLINE : sandbox->sent_ms + longest;
     for (;;) {
-        bool found, last = e2b_now(client) >= certain;
+        uint64_t begun = e2b_now(client);
+        bool found, last = begun >= certain;
         e2b_err err = look(sandbox, slot_flags, &found);
         if (found) {
             sandbox->state = E2B_SANDBOX_LIVE;
@@ -112,8 +137,9 @@ static e2b_err settle(e2b_sandbox *sandbox, uint64_t until, uint32_t slot_flags)
             sandbox->state = E2B_SANDBOX_GONE;
             return E2B_OK;
         }
+        /* A look that was under way at the limit proves nothing: one more after it. */
+        if (!worth_asking_again(err) || begun >= until) return err;
         uint64_t now = e2b_now(client);
-        if (!worth_asking_again(err) || now >= until) return err;
         uint64_t next = earlier(now + pause, until);
         if (certain > now) next = earlier(next, certain);
         while (!(err = e2b_wait_ready(client, 0, next, NULL)) && e2b_now(client) < next) {}

@@ -169,7 +169,7 @@ e2b_err e2b_sandbox_list_next(e2b_sandbox_list *list, e2b_sandbox_info *info)
     if (list->options.arena) e2b_arena_release(list->options.arena, list->arena_mark);
     while (!info->id[0] && list->stage != STAGE_END) {
         e2b_err err = list->stage == STAGE_PAGE ? ask_for_page(list) : read_item(list, info);
-        if (err == E2B_TOO_SMALL) return e2b_fail(list->client, err, operation, "the arena is too small for this sandbox's metadata");
+        if (err == E2B_TOO_SMALL) return err;
         if (err) return fail(list, err);
     }
     return E2B_OK;

@@ -127,7 +127,8 @@ static void place(const e2b_call *call, e2b_text *text)
 e2b_err e2b_call_fail(e2b_call *call, e2b_err err, const char *detail)
 {
     e2b_client *client = call->client;
-    int32_t port_error = call->conn ? call->conn->link.error : client->error.port_error;
+    const e2b_error *earlier = client->cleaning ? &client->cleanup_error : &client->error;
+    int32_t port_error = call->conn ? call->conn->link.error : earlier->port_error;
     int32_t status = call->conn ? call->conn->http.status : 0;
     e2b_text text;
     e2b_error *error = e2b_report(client, err, call->operation, &text);

@@ -109,7 +109,7 @@ e2b_err e2b_slot_acquire(e2b_client *client, const e2b_route *route, uint32_t ow
     e2b_conn_close(client, place, false);
     e2b_err err = e2b_conn_open(client, place, route, beside);
     if (err) {
-        client->error.port_error = place->link.error;
+        (client->cleaning ? &client->cleanup_error : &client->error)->port_error = place->link.error;
         return err;
     }
     begin_use(place, owner, use);
