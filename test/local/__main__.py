@@ -16,6 +16,7 @@ import api
 import envd
 import faults
 import routing
+from connect_rpc import read_body
 from http_server import Reply, make_server
 from isolation import Isolation
 from service import Service
@@ -87,6 +88,9 @@ class Front:
         fault = self.control.fault_for(request.method, path)
         if fault is not None:
             if fault.delay:
+                # Who leaves meanwhile takes back nothing that has arrived.
+                if request.content_type == "application/json":
+                    request["body"] = await read_body(request)
                 await asyncio.sleep(fault.delay)
             if fault.answer is not None:
                 return fault.prepared_answer()
