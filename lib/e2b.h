@@ -95,6 +95,7 @@ typedef struct e2b_client {
     uint8_t api_tls, sandbox_tls;
     uint8_t codec, debug, routes; /* routes: 0 unknown, 1 newer, 2 older */
     uint8_t cleaning;
+    int32_t open_error; /* the port's number for the latest attempt to open a link */
 } e2b_client;
 
 /* Memory for a client with `connections` slots of `buffer` bytes each (1,024

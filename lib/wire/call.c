@@ -27,20 +27,33 @@ static e2b_err receive_head(e2b_call *call)
     return err;
 }
 
+/* A server that refuses a request may answer before it has taken all of it and
+ * stop reading: the answer says more than the broken link. */
+static bool refused_early(e2b_call *call)
+{
+    e2b_conn *conn = call->conn;
+    if (!conn->sent) return false;
+    conn->sending = false; /* what is waited for is the answer */
+    bool refused = !receive_head(call) && conn->http.status >= 300;
+    conn->spent = true;
+    return refused;
+}
+
 static e2b_err attempt(e2b_call *call, uint32_t flags)
 {
     e2b_err err = e2b_slot_acquire(call->client, &call->route, call->owner, call->use, flags, NULL, &call->conn);
     if (err) return err;
     e2b_conn_start(call->conn, call->next_token, call->next_token_size);
     err = send_all(call);
+    if (err == E2B_SEND && refused_early(call)) return E2B_OK;
     return err ? err : receive_head(call);
 }
 
-/* A kept link may have been closed by the server in the very moment of use.
- * Both errors mean that no byte of an answer had come. */
+/* A kept link may have been closed by the server in the very moment of use. */
 static bool died_unused(const e2b_call *call, e2b_err err)
 {
-    return call->conn && call->conn->reused && (err == E2B_SEND || err == E2B_NO_REPLY);
+    return call->conn && call->conn->reused && !e2b_http_started(&call->conn->http) &&
+           (err == E2B_SEND || err == E2B_NO_REPLY);
 }
 
 static void trace_request(const e2b_call *call)
@@ -127,8 +140,7 @@ static void place(const e2b_call *call, e2b_text *text)
 e2b_err e2b_call_fail(e2b_call *call, e2b_err err, const char *detail)
 {
     e2b_client *client = call->client;
-    const e2b_error *earlier = client->cleaning ? &client->cleanup_error : &client->error;
-    int32_t port_error = call->conn ? call->conn->link.error : earlier->port_error;
+    int32_t port_error = call->conn ? call->conn->link.error : client->open_error;
     int32_t status = call->conn ? call->conn->http.status : 0;
     e2b_text text;
     e2b_error *error = e2b_report(client, err, call->operation, &text);

@@ -39,12 +39,20 @@ static e2b_err check_url(e2b_client *client, const char *text, const char *detai
 {
     e2b_url url;
     if (!given(text) || e2b_url_parse(str(text), &url)) return E2B_OK;
+    /* Before an @ there may be a password. */
+    if (strchr(text, '@')) return e2b_fail(client, E2B_INVALID, operation, detail);
     return e2b_fail_on(client, E2B_INVALID, operation, detail, str(text));
+}
+
+/* The API's name is one label longer. */
+static bool domain_valid(e2b_str domain)
+{
+    return domain.len <= 253 - 4 && e2b_host_name_valid(domain);
 }
 
 static e2b_err check_address(e2b_client *client, const char *address)
 {
-    if (!given(address) || e2b_word_valid(str(address))) return E2B_OK;
+    if (!given(address) || e2b_address_valid(str(address))) return E2B_OK;
     return e2b_fail_on(client, E2B_INVALID, operation, "not a numeric address", str(address));
 }
 
@@ -60,12 +68,13 @@ static e2b_err check_user_agent(e2b_client *client, const char *agent)
 static e2b_err check(e2b_client *client, const e2b_client_options *options)
 {
     const e2b_port *port = client->port;
-    if (!port || !port->open || !port->recv || !port->send || !port->close || !port->wait || !port->now_ms || !port->random)
+    if (!port || !port->open || !port->recv || !port->send || !port->close || !port->wait || !port->now_ms ||
+        !port->unix_time || !port->random)
         return e2b_fail(client, E2B_UNSUPPORTED, operation, "the port lacks a required function");
     if (options->codec != E2B_CODEC_JSON && options->codec != E2B_CODEC_PROTO)
         return e2b_fail(client, E2B_INVALID, operation, "no such codec");
     e2b_err err = check_api_key(client, options);
-    if (!err && given(options->domain) && !e2b_host_name_valid(str(options->domain)))
+    if (!err && given(options->domain) && !domain_valid(str(options->domain)))
         err = e2b_fail_on(client, E2B_INVALID, operation, "not a domain name", str(options->domain));
     if (!err) err = check_url(client, options->api_url, "not an http or https URL (api_url, E2B_API_URL)");
     if (!err) err = check_url(client, options->sandbox_url, "not an http or https URL (sandbox_url, E2B_SANDBOX_URL)");
@@ -154,8 +163,11 @@ static uint8_t *divide(e2b_client *client, uint8_t *at)
     return at + 20u * E2B_TOKEN_COUNT;
 }
 
-static e2b_err no_memory(e2b_client *client, size_t needed)
+static e2b_err no_memory(e2b_client *client, e2b_port *port, size_t needed)
 {
+    /* The strings were only counted: they have lengths and lie nowhere. */
+    memset(client, 0, sizeof *client);
+    client->port = port;
     e2b_fail(client, E2B_NO_MEMORY, operation, NULL);
     client->error.needed = needed;
     return E2B_NO_MEMORY;
@@ -172,10 +184,10 @@ e2b_err e2b_client_init(e2b_client *client, e2b_port *port, const e2b_client_opt
     if (err) return err;
     client->conn_count = options->connections ? options->connections : 1;
     keep_strings(client, options, &count);
-    size_t padding = memory ? (size_t)(-(uintptr_t)memory & 7u) : 0;
+    size_t padding = memory ? (size_t)(-(uintptr_t)memory & 7u) : 7;
     size_t fixed = fixed_size(client->conn_count, (size_t)count.total) + padding;
     size_t minimum = fixed + (size_t)client->conn_count * E2B_BUFFER_MINIMUM;
-    if (!memory || size < minimum) return no_memory(client, minimum);
+    if (!memory || size < minimum) return no_memory(client, port, minimum);
 
     memset(memory, 0, fixed);
     uint8_t *at = divide(client, (uint8_t *)memory + padding);

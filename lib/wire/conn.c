@@ -36,7 +36,9 @@ e2b_err e2b_conn_open(e2b_client *client, e2b_conn *conn, const e2b_route *route
     conn->opened_ms = conn->used_ms = e2b_now(client);
     conn->destination = route->destination;
     conn->up = conn->reused = false;
-    switch (client->port->open(client->port->context, &conn->link, &target)) {
+    int32_t outcome = client->port->open(client->port->context, &conn->link, &target);
+    client->open_error = conn->link.error;
+    switch (outcome) {
     case E2B_IO_OK: return E2B_OK;
     case E2B_IO_RESOLVE: return E2B_RESOLVE;
     case E2B_IO_UNSUPPORTED: return E2B_UNSUPPORTED;
@@ -60,7 +62,7 @@ void e2b_conn_start(e2b_conn *conn, char *next_token, size_t next_token_size)
     conn->sending = true;
     conn->body_at = conn->body_len = conn->in_at = conn->in_end = conn->collected = conn->drained = 0;
     conn->field = conn->found = 0;
-    conn->quiet = false;
+    conn->quiet = conn->spent = false;
 }
 
 /* ---- Out --------------------------------------------------------------------- */
@@ -179,7 +181,7 @@ e2b_err e2b_conn_collect(e2b_client *client, e2b_conn *conn, e2b_str *body)
         conn->drained += (uint32_t)length;
         e2b_conn_take(conn, length);
         if (conn->drained > E2B_CONN_DRAIN) {
-            conn->http.keep_alive = false;
+            conn->spent = true;
             break;
         }
     }

@@ -52,6 +52,7 @@ typedef struct e2b_conn {
     bool reused; /* the link carried an exchange before this one */
     bool up;     /* the port took a byte: the link exists */
     bool sending;
+    bool spent;  /* nothing may follow this exchange */
     bool quiet;  /* the latest receive found less than it had room for */
     uint8_t field, found;
     e2b_json_reader reader; /* for an answer that is read without blocking */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json_value.h"
+#include "wire/conn.h"
 #include "wire/report.h"
 
 /* Connect's codes in order, each as long as the longest plus one. */
@@ -50,13 +51,13 @@ typedef struct spoken {
     bool is_object, has_error, has_sandbox_id, has_error_code;
 } spoken;
 
-static void listen(e2b_client *client, e2b_str body, spoken *said)
+static void listen(e2b_client *client, e2b_str body, bool cut, spoken *said)
 {
     e2b_json_value value;
     memset(said, 0, sizeof *said);
     said->message_text = (e2b_text){said->message, sizeof said->message, 0, 0};
     said->name_text = (e2b_text){said->name, sizeof said->name, 0, 0};
-    if (e2b_json_parse(&value, client->tokens, body, true)) return;
+    if (e2b_json_parse(&value, client->tokens, body, cut)) return;
     if (!e2b_json_value_is_object(&value, 0)) return;
     said->is_object = true;
     size_t error = e2b_json_member(&value, 0, "error"); /* an end-of-stream message wraps it */
@@ -138,7 +139,7 @@ e2b_err e2b_refuse(e2b_client *client, const e2b_refusal *refusal)
 {
     spoken said;
     e2b_text text;
-    listen(client, refusal->body, &said);
+    listen(client, refusal->body, true, &said);
     int32_t status = refusal->status;
     /* Where a proxy stands between, the number in the body is the truer one. */
     if (refusal->envd && said.number >= 300 && said.number <= 599) status = (int32_t)said.number;
@@ -155,7 +156,8 @@ e2b_err e2b_refuse(e2b_client *client, const e2b_refusal *refusal)
 e2b_err e2b_end_of_stream(e2b_client *client, const char *operation, e2b_str body)
 {
     spoken said;
-    listen(client, body, &said);
+    /* What came whole must be JSON to its end, or half an error would be none. */
+    listen(client, body, body.len >= E2B_CONN_COLLECT, &said);
     if (!said.is_object) return e2b_fail(client, E2B_PROTOCOL, operation, "the end-of-stream message is not JSON");
     return said.has_error ? e2b_refuse(client, &(e2b_refusal){operation, 0, 0, body, true}) : E2B_OK;
 }
@@ -163,7 +165,7 @@ e2b_err e2b_end_of_stream(e2b_client *client, const char *operation, e2b_str bod
 bool e2b_refusal_is_missing_route(e2b_client *client, int32_t status, e2b_str body)
 {
     spoken said;
-    listen(client, body, &said);
+    listen(client, body, true, &said);
     if (message_is(&said, "validation error: method not allowed")) return status == 404 || status == 400 || status == 405;
     if (status != 404) return false;
     return !said.is_object || message_is(&said, "validation error: no matching operation was found");

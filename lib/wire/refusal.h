@@ -22,7 +22,8 @@ typedef struct e2b_refusal {
 e2b_err e2b_refuse(e2b_client *client, const e2b_refusal *refusal);
 
 /* What the payload of a stream's end-of-stream message says: E2B_OK, or its
- * error, written down. `body` may be cut. */
+ * error, written down. A body of E2B_CONN_COLLECT bytes may be cut: an error that
+ * stands behind that place is not seen. */
 e2b_err e2b_end_of_stream(e2b_client *client, const char *operation, e2b_str body);
 
 /* Whether a 404 (for "method not allowed" also 400 and 405) means that the

@@ -108,10 +108,7 @@ e2b_err e2b_slot_acquire(e2b_client *client, const e2b_route *route, uint32_t ow
     if (!place) return E2B_BUSY;
     e2b_conn_close(client, place, false);
     e2b_err err = e2b_conn_open(client, place, route, beside);
-    if (err) {
-        (client->cleaning ? &client->cleanup_error : &client->error)->port_error = place->link.error;
-        return err;
-    }
+    if (err) return err;
     begin_use(place, owner, use);
     *conn = place;
     return E2B_OK;
@@ -121,7 +118,7 @@ void e2b_slot_release(e2b_client *client, e2b_conn *conn, bool drain)
 {
     uint8_t *piece;
     size_t length = 1;
-    e2b_err err = conn->sending ? E2B_SEND : e2b_conn_body(client, conn, &piece, &length);
+    e2b_err err = conn->sending || conn->spent ? E2B_SEND : e2b_conn_body(client, conn, &piece, &length);
     /* Bytes behind the message belong to no request of ours. */
     bool complete = !err && length == 0 && conn->in_at == conn->in_end;
     conn->generation++;

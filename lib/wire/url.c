@@ -46,6 +46,19 @@ static size_t position(e2b_str text, char c)
     return found ? (size_t)(found - text.ptr) : text.len;
 }
 
+bool e2b_address_valid(e2b_str text)
+{
+    bool ipv6 = position(text, ':') < text.len, zone = false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool digit = c >= '0' && c <= '9', hex = digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        if (zone ? is_alphanumeric(c) : ipv6 ? hex || c == ':' || c == '.' : digit || c == '.') continue;
+        if (!ipv6 || zone || c != '%') return false;
+        zone = true;
+    }
+    return text.len > 0;
+}
+
 /* [address] or name; what follows it is left in *rest. */
 static bool parse_host(e2b_str text, e2b_url *url, e2b_str *rest)
 {
@@ -59,9 +72,7 @@ static bool parse_host(e2b_str text, e2b_url *url, e2b_str *rest)
     if (end == text.len) return false;
     url->host = (e2b_str){text.ptr + 1, end - 1};
     *rest = after(text, end + 1);
-    for (size_t i = 0; i < url->host.len; i++)
-        if (!is_alphanumeric(url->host.ptr[i]) && !strchr(":.%", url->host.ptr[i])) return false;
-    return memchr(url->host.ptr, ':', url->host.len) != NULL;
+    return position(url->host, ':') < url->host.len && e2b_address_valid(url->host);
 }
 
 bool e2b_url_parse(e2b_str text, e2b_url *url)

@@ -18,6 +18,9 @@ bool e2b_url_parse(e2b_str text, e2b_url *url);
 /* A DNS name: labels of letters, digits and hyphens, at most 253 bytes. */
 bool e2b_host_name_valid(e2b_str name);
 
+/* What looks like a numeric address: IPv4, or IPv6 without brackets, perhaps with a zone. */
+bool e2b_address_valid(e2b_str text);
+
 /* Printable ASCII without blanks, at least one byte: fit for a header field or a request line. */
 bool e2b_word_valid(e2b_str text);
 
