@@ -319,6 +319,7 @@ typedef struct e2b_list_options {
     size_t metadata_count;
     bool running, paused;     /* neither: both */
     uint32_t limit;           /* of a page, 1 to 100; 0: the service's default */
+    int64_t started_after_ms; /* since 1970 UTC, that moment included; 0: all */
     const char *template_name;
     int32_t ascending;        /* E2B_YES: oldest first */
     e2b_arena *arena;         /* metadata of each item goes here and stays until the next call; NULL: left out */
@@ -334,12 +335,13 @@ typedef struct e2b_sandbox_list {
     e2b_err err;
     uint16_t slot;
     uint8_t stage;
-    bool last_page;
 } e2b_sandbox_list;
 
 /* Opens a list; pages are asked for as they are needed. No I/O. */
 e2b_err e2b_sandbox_list_open(e2b_client *client, e2b_sandbox_list *list, const e2b_list_options *options);
-/* The next sandbox; at the end E2B_OK and an empty info->id. */
+/* The next sandbox; at the end E2B_OK and an empty info->id. E2B_TOO_SMALL:
+ * this one's metadata did not fit the arena; the rest is filled and the list
+ * goes on. Every other error is final for the list. */
 e2b_err e2b_sandbox_list_next(e2b_sandbox_list *list, e2b_sandbox_info *info);
 void e2b_sandbox_list_close(e2b_sandbox_list *list);
 

@@ -1,6 +1,7 @@
 /* list: sandboxes by metadata and state, page after page, any number in fixed memory. */
 #include <string.h>
 
+#include "base/date.h"
 #include "base/utf8.h"
 #include "cloud/api.h"
 #include "cloud/info.h"
@@ -31,6 +32,14 @@ static void write_metadata(e2b_text *text, const e2b_list_options *options)
     }
 }
 
+static void write_moment(e2b_text *text, int64_t ms)
+{
+    char date[32];
+    e2b_text moment = {date, sizeof date, 0, 0};
+    e2b_text_date(&moment, ms);
+    e2b_text_percent(text, (e2b_str){date, e2b_text_stored(&moment)}, "%");
+}
+
 /* The start of a parameter: '?' before the first, '&' before the others. */
 static void parameter(e2b_text *text, uint64_t start, const char *name)
 {
@@ -51,11 +60,15 @@ static void write_query(e2b_text *text, const void *subject)
         parameter(text, start, "state=");
         e2b_text_string(text, !options->paused ? "running" : !options->running ? "paused" : "running,paused");
     }
-    if (options->ascending) parameter(text, start, options->ascending == E2B_YES ? "order=asc" : "order=desc");
+    if (options->started_after_ms) {
+        parameter(text, start, "startedAfter=");
+        write_moment(text, options->started_after_ms);
+    }
     if (options->template_name) {
         parameter(text, start, "template=");
         e2b_text_percent(text, str(options->template_name), "%");
     }
+    if (options->ascending) parameter(text, start, options->ascending == E2B_YES ? "order=asc" : "order=desc");
     if (options->limit) {
         parameter(text, start, "limit=");
         e2b_text_u64(text, options->limit);
@@ -69,6 +82,7 @@ static void write_query(e2b_text *text, const void *subject)
 static const char *options_wrong(const e2b_list_options *options)
 {
     if (options->limit > 100) return "limit must be 1 to 100";
+    if (options->metadata_count && !options->metadata) return "metadata is missing";
     for (size_t i = 0; i < options->metadata_count; i++)
         if (!options->metadata[i].name || !*options->metadata[i].name || !options->metadata[i].value ||
             !e2b_utf8_valid(str(options->metadata[i].name)) || !e2b_utf8_valid(str(options->metadata[i].value)))
@@ -99,23 +113,24 @@ static e2b_err fail(e2b_sandbox_list *list, e2b_err err)
 }
 
 /* The call goes on over the connection that the list holds. */
-static void resume_call(e2b_sandbox_list *list, e2b_call *call)
+static void resume_call(e2b_sandbox_list *list, e2b_call *call, uint64_t deadline)
 {
     e2b_api_call(list->client, call, operation, "GET");
     e2b_api_path(call, "/v2/sandboxes", (e2b_str){NULL, 0}, NULL);
     call->repeatable = true;
     call->use = E2B_USE_STREAM;
+    call->deadline = deadline;
     call->conn = e2b_slot_held(list->client, list->slot, list->generation);
 }
 
-static e2b_err ask_for_page(e2b_sandbox_list *list)
+static e2b_err ask_for_page(e2b_sandbox_list *list, uint64_t deadline)
 {
     char token[sizeof list->next_token];
     e2b_call call;
     e2b_json_item item;
     memcpy(token, list->next_token, sizeof token);
     list_query query = {&list->options, token};
-    resume_call(list, &call);
+    resume_call(list, &call, deadline);
     call.conn = NULL;
     call.request.query = write_query;
     call.request.subject = &query;
@@ -147,11 +162,11 @@ static e2b_err end_page(e2b_sandbox_list *list, e2b_call *call, e2b_reply *reply
 }
 
 /* The next item of the page, or a change of stage at its end. */
-static e2b_err read_item(e2b_sandbox_list *list, e2b_sandbox_info *info)
+static e2b_err read_item(e2b_sandbox_list *list, e2b_sandbox_info *info, uint64_t deadline)
 {
     e2b_call call;
     e2b_json_item item;
-    resume_call(list, &call);
+    resume_call(list, &call, deadline);
     if (!call.conn) return e2b_fail(list->client, E2B_CLOSED, operation, "its connection was needed for a kill");
     e2b_reply reply = {&call, NULL};
     e2b_err err = e2b_reply_next(&reply, &item);
@@ -167,8 +182,10 @@ e2b_err e2b_sandbox_list_next(e2b_sandbox_list *list, e2b_sandbox_info *info)
     if (list->stage == STAGE_FAILED) return list->err;
     if (!list->client) return E2B_CLOSED;
     if (list->options.arena) e2b_arena_release(list->options.arena, list->arena_mark);
+    /* One for all: a server may send page after page without an item. */
+    uint64_t deadline = e2b_deadline(list->client, list->client->limits.request_ms, 60000);
     while (!info->id[0] && list->stage != STAGE_END) {
-        e2b_err err = list->stage == STAGE_PAGE ? ask_for_page(list) : read_item(list, info);
+        e2b_err err = list->stage == STAGE_PAGE ? ask_for_page(list, deadline) : read_item(list, info, deadline);
         if (err == E2B_TOO_SMALL) return err;
         if (err) return fail(list, err);
     }
