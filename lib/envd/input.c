@@ -83,13 +83,14 @@ static e2b_err begin(e2b_process *process)
     e2b_client *client = process->sandbox->client;
     e2b_envd_call envd;
     e2b_selector_body body;
-    e2b_conn *conn;
+    e2b_conn *conn, *stream = e2b_process_conn(process);
+    if (!stream) return E2B_PENDING; /* what took it away will be said by the stream */
     size_t left = process->lent_len - process->lent_taken;
     process->piece_len = left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES;
     process->input_stage = process->lent ? E2B_INPUT_PIECE : E2B_INPUT_ENDING;
     prepare(process, &envd, &body);
     e2b_err err = e2b_slot_acquire(client, &envd.call.route, process->sandbox->destination, E2B_USE_INPUT,
-                                   E2B_SLOT_FRESH | E2B_SLOT_NO_WAIT, e2b_process_conn(process), &conn);
+                                   E2B_SLOT_FRESH | E2B_SLOT_NO_WAIT, stream, &conn);
     if (err) {
         process->input_stage = E2B_INPUT_OPEN;
         return err == E2B_BUSY ? E2B_PENDING : err;
@@ -101,11 +102,11 @@ static e2b_err begin(e2b_process *process)
 }
 
 /* The connect limit holds here too; once the link is up there is none. */
-static e2b_err connect_limit(const e2b_client *client, const e2b_conn *conn)
+uint64_t e2b_input_due(const e2b_process *process)
 {
-    uint32_t limit = e2b_limit(client->limits.connect_ms, 10000);
-    if (conn->up || limit == E2B_NO_LIMIT || e2b_now(client) < conn->opened_ms + limit) return E2B_PENDING;
-    return E2B_CONNECT_TIMEOUT;
+    const e2b_conn *conn = e2b_input_conn(process);
+    uint32_t limit = e2b_limit(process->sandbox->client->limits.connect_ms, 10000);
+    return !conn || conn->up || limit == E2B_NO_LIMIT ? E2B_NO_DEADLINE : conn->opened_ms + limit;
 }
 
 static e2b_err exchange(e2b_process *process, e2b_conn *conn)
@@ -118,7 +119,7 @@ static e2b_err exchange(e2b_process *process, e2b_conn *conn)
         e2b_selector_body body;
         prepare(process, &envd, &body);
         err = e2b_conn_send(client, conn, &envd.call.request);
-        if (err == E2B_PENDING) return connect_limit(client, conn);
+        if (err == E2B_PENDING && e2b_now(client) >= e2b_input_due(process)) return E2B_CONNECT_TIMEOUT;
     }
     if (!err && !conn->http.status) err = e2b_conn_head(client, conn);
     if (!err) err = e2b_conn_collect(client, conn, &reply);

@@ -120,7 +120,7 @@ static e2b_err take_piece(e2b_process *process, e2b_conn *conn, uint8_t *piece, 
 }
 
 /* E2B_OK: *event is set. E2B_PENDING: wait. Else the handle has failed. */
-static e2b_err read_event(e2b_process *process, e2b_event *event, bool until_started)
+static e2b_err read_event(e2b_process *process, e2b_event *event, bool until_started, uint64_t deadline)
 {
     e2b_client *client = process->sandbox->client;
     for (;;) {
@@ -129,6 +129,7 @@ static e2b_err read_event(e2b_process *process, e2b_event *event, bool until_sta
         e2b_conn *conn = e2b_process_conn(process);
         if (!conn) return e2b_process_fail(process, E2B_CLOSED, "its connection was needed for a kill", false);
         if (process->err) return e2b_process_fail(process, process->err, NULL, false);
+        bool fresh = !conn->body_len;
         e2b_err err = e2b_conn_body(client, conn, &piece, &length);
         if (err == E2B_PENDING) return err;
         if (!err && !length) err = E2B_TRUNCATED;
@@ -136,6 +137,8 @@ static e2b_err read_event(e2b_process *process, e2b_event *event, bool until_sta
         if (process->stage != E2B_STAGE_LIVE || !err) return err;
         if (err != E2B_PENDING) return e2b_process_fail(process, err, NULL, false);
         if (until_started && process->reader.started) return E2B_OK;
+        /* A peer that never pauses must not outlast the caller's time. */
+        if (fresh && e2b_now(client) > deadline) return E2B_PENDING;
     }
 }
 
@@ -150,7 +153,7 @@ static e2b_err wait_for_start(e2b_process *process, e2b_call *call)
     process->slot = e2b_slot_number(client, call->conn);
     process->generation = call->conn->generation;
     process->stage = E2B_STAGE_LIVE;
-    while ((err = read_event(process, &event, true)) == E2B_PENDING) {
+    while ((err = read_event(process, &event, true, call->deadline)) == E2B_PENDING) {
         err = e2b_conn_await(client, call->conn, call->deadline);
         if (err) return e2b_process_fail(process, err, NULL, false);
     }
@@ -221,7 +224,8 @@ e2b_err e2b_process_connect(e2b_sandbox *sandbox, e2b_process *process, uint32_t
     memset(process, 0, sizeof *process);
     e2b_err err = e2b_envd_require(sandbox, operation);
     if (err) return err;
-    if (!pid && (!tag || !*tag)) return e2b_fail(sandbox->client, E2B_INVALID, operation, "neither a pid nor a tag");
+    const char *wrong = e2b_selector_wrong(&selector);
+    if (wrong) return e2b_fail(sandbox->client, E2B_INVALID, operation, wrong);
     e2b_envd_stream(sandbox, &envd, operation, "/process.Process/Connect", binary,
                     binary ? e2b_selector_proto : e2b_selector_json, &selector);
     return open_stream(sandbox, process, &envd, options ? options : &default_options);
@@ -239,7 +243,7 @@ static e2b_err wait_for_news(e2b_process *process, uint64_t deadline, bool *woke
     conns[2] = e2b_look_conn(process);
     for (size_t i = 0; i < 3; i++)
         if (conns[i]) client->waits[count++] = (e2b_wait_item){&conns[i]->link, e2b_conn_wants(conns[i]), 0};
-    uint64_t due = e2b_look_due(process);
+    uint64_t look = e2b_look_due(process), input = e2b_input_due(process), due = look < input ? look : input;
     return e2b_wait_ready(client, count, due < deadline ? due : deadline, woken);
 }
 
@@ -254,7 +258,7 @@ e2b_err e2b_process_next(e2b_process *process, e2b_event *event, uint32_t wait_m
     for (;;) {
         e2b_input_step(process);
         if (e2b_input_take_event(process, event)) return E2B_OK;
-        e2b_err err = read_event(process, event, false);
+        e2b_err err = read_event(process, event, false, deadline);
         if (err != E2B_PENDING) return err;
         err = e2b_look_step(process);
         if (err != E2B_PENDING) return e2b_process_fail(process, err, NULL, false);

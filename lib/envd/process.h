@@ -25,6 +25,8 @@ void e2b_input_step(e2b_process *process);
 bool e2b_input_take_event(e2b_process *process, e2b_event *event);
 /* The connection the input waits for; NULL: none. */
 e2b_conn *e2b_input_conn(const e2b_process *process);
+/* When e2b_input_step must be called next, whatever else happens: its connect limit. */
+uint64_t e2b_input_due(const e2b_process *process);
 /* Ends the loan and gives the connection back. */
 void e2b_input_stop(e2b_process *process);
 

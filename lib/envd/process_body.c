@@ -40,6 +40,13 @@ const char *e2b_start_wrong(const e2b_start_body *start)
     return NULL;
 }
 
+const char *e2b_selector_wrong(const e2b_selector_body *selector)
+{
+    if (selector->pid) return NULL;
+    if (!selector->tag || !*selector->tag) return "neither a pid nor a tag";
+    return e2b_utf8_valid(str(selector->tag)) ? NULL : "the tag is not UTF-8";
+}
+
 /* ---- JSON ------------------------------------------------------------------------ */
 
 static void json_member(e2b_text *text, const char *name, const char *value)

@@ -33,5 +33,6 @@ void e2b_input_proto(e2b_text *text, const void *selector);
 
 /* What can't be sent, in words; NULL: nothing. */
 const char *e2b_start_wrong(const e2b_start_body *start);
+const char *e2b_selector_wrong(const e2b_selector_body *selector);
 
 #endif

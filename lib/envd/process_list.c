@@ -77,6 +77,7 @@ typedef struct item_reader {
     e2b_process_info *info;
     e2b_arena *arena;
     e2b_text text;
+    uint64_t needed; /* of the arena, for all strings */
     uint8_t field;
     bool in_config, too_small, malformed;
 } item_reader;
@@ -90,6 +91,7 @@ static void open_text(item_reader *r)
 static void close_text(item_reader *r, e2b_str *place)
 {
     if (!r->arena) return;
+    r->needed += r->text.total;
     if (!e2b_text_fits(&r->text)) {
         r->too_small = true;
         return;
@@ -150,6 +152,7 @@ static e2b_err read_process(e2b_reply *reply, e2b_process_info *info, e2b_arena 
     r.reply = reply;
     r.info = info;
     r.arena = arena;
+    r.needed = arena ? arena->used : 0;
     while (!(err = e2b_reply_next(reply, &item))) {
         if (item.kind == E2B_JSON_END && item.depth == 2) break;
         if (item.kind == E2B_JSON_KEY) take_key(&r, json, item.depth);
@@ -160,7 +163,11 @@ static e2b_err read_process(e2b_reply *reply, e2b_process_info *info, e2b_arena 
     }
     if (err) return err;
     if (r.malformed || !info->pid) return e2b_call_fail(reply->call, E2B_PROTOCOL, "the list holds a malformed process");
-    return r.too_small ? E2B_TOO_SMALL : E2B_OK;
+    if (!r.too_small) return E2B_OK;
+    e2b_client *client = reply->call->client;
+    err = e2b_fail(client, E2B_TOO_SMALL, operation, "the arena is too small for this process's strings");
+    client->error.needed = r.needed < SIZE_MAX ? (size_t)r.needed : SIZE_MAX;
+    return err;
 }
 
 /* ---- The list ----------------------------------------------------------------------- */
@@ -200,8 +207,7 @@ e2b_err e2b_process_list_next(e2b_process_list *list, e2b_process_info *info)
     if (list->stage == STAGE_END) return E2B_OK;
     if (list->arena) e2b_arena_release(list->arena, list->arena_mark);
     e2b_err err = next(list, info);
-    if (err == E2B_TOO_SMALL) return e2b_fail(list->sandbox->client, err, operation, "the arena is too small for this process's strings");
-    return err ? fail(list, err) : E2B_OK;
+    return err && err != E2B_TOO_SMALL ? fail(list, err) : err;
 }
 
 void e2b_process_list_close(e2b_process_list *list)

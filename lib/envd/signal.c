@@ -11,7 +11,8 @@ e2b_err e2b_sandbox_signal(e2b_sandbox *sandbox, uint32_t pid, const char *tag, 
     e2b_selector_body body = {pid, tag, signal, NULL, 0};
     e2b_err err = e2b_envd_require(sandbox, operation);
     if (err) return err;
-    if (!pid && (!tag || !*tag)) return e2b_fail(sandbox->client, E2B_INVALID, operation, "neither a pid nor a tag");
+    const char *wrong = e2b_selector_wrong(&body);
+    if (wrong) return e2b_fail(sandbox->client, E2B_INVALID, operation, wrong);
     if (signal != E2B_SIGNAL_KILL && signal != E2B_SIGNAL_TERM)
         return e2b_fail(sandbox->client, E2B_INVALID, operation, "only E2B_SIGNAL_TERM and E2B_SIGNAL_KILL can be sent");
     bool binary = sandbox->client->codec == E2B_CODEC_PROTO;

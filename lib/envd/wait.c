@@ -23,13 +23,21 @@ static void step_all(e2b_process **processes, size_t count, size_t *ready)
 {
     for (size_t i = *ready; i < count; i++) {
         e2b_process *process = processes[i];
+        if (process->stage == E2B_STAGE_LIVE) e2b_input_step(process);
         if (!has_news(process)) {
-            e2b_input_step(process);
             e2b_err err = e2b_look_step(process);
             if (err != E2B_PENDING) e2b_process_fail(process, err, NULL, false);
         }
         if (has_news(process)) move_to_front(processes, i, ready);
     }
+}
+
+/* Links of input pieces and looks. */
+static uint16_t beside(const e2b_client *client)
+{
+    uint16_t links = 0;
+    for (uint16_t i = 0; i < client->conn_count; i++) links = (uint16_t)(links + (client->conns[i].use >= E2B_USE_INPUT));
+    return links;
 }
 
 static size_t add(e2b_client *client, size_t count, e2b_conn *conn)
@@ -44,7 +52,7 @@ static size_t fill(e2b_client *client, e2b_process **processes, size_t count, ui
 {
     size_t links = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t due = e2b_look_due(processes[i]);
+        uint64_t look = e2b_look_due(processes[i]), input = e2b_input_due(processes[i]), due = look < input ? look : input;
         if (due < *until) *until = due;
         links = add(client, links, e2b_process_conn(processes[i]));
         links = add(client, links, e2b_input_conn(processes[i]));
@@ -81,7 +89,11 @@ e2b_err e2b_wait(e2b_client *client, e2b_process **processes, size_t count, uint
         if (processes[i]->sandbox && processes[i]->sandbox->client != client)
             return e2b_fail(client, E2B_INVALID, "wait", "a process of another client");
     for (;;) {
-        step_all(processes, count, ready);
+        uint16_t before;
+        do { /* A slot that was given back may be what one further to the front waits for. */
+            before = beside(client);
+            step_all(processes, count, ready);
+        } while (beside(client) < before);
         uint64_t until = *ready ? 0 : deadline;
         /* Also with some at hand the port is asked once, without waiting: none must be starved by another. */
         size_t links = fill(client, processes + *ready, count - *ready, &until);

@@ -99,11 +99,14 @@ e2b_err e2b_call_begin(e2b_call *call)
 
 e2b_err e2b_call_body(e2b_call *call, uint8_t **piece, size_t *length)
 {
+    bool fresh = !call->conn->body_len;
     e2b_err err;
     while ((err = e2b_conn_body(call->client, call->conn, piece, length)) == E2B_PENDING) {
         err = e2b_conn_await(call->client, call->conn, call->deadline);
         if (err) break;
     }
+    /* A peer that never pauses must not outlast the deadline. */
+    if (!err && fresh && *length && e2b_now(call->client) > call->deadline) err = E2B_REPLY_TIMEOUT;
     return err ? e2b_call_fail(call, err, NULL) : E2B_OK;
 }
 

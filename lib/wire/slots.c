@@ -75,13 +75,14 @@ static e2b_conn *find_stream(e2b_client *client, uint32_t owner)
 }
 
 /* A slot whose link, if it has one, is to be replaced. */
-static e2b_conn *find_place(e2b_client *client, uint32_t owner, uint32_t flags)
+static e2b_conn *find_place(e2b_client *client, uint32_t owner, uint8_t use, uint32_t flags)
 {
     e2b_conn *conn = find_use(client, E2B_USE_FREE);
     if (!conn) conn = find_use(client, E2B_USE_KEPT);
     if (!conn) conn = find_use(client, E2B_USE_DRAIN);
     if (!conn && flags & E2B_SLOT_TAKE_INPUT) conn = find_use(client, E2B_USE_INPUT);
-    if (!conn && flags & E2B_SLOT_TAKE_INPUT) conn = find_use(client, E2B_USE_LOOK);
+    /* Two looks that took the slot from each other would never end. */
+    if (!conn && flags & E2B_SLOT_TAKE_INPUT && use != E2B_USE_LOOK) conn = find_use(client, E2B_USE_LOOK);
     if (!conn && flags & E2B_SLOT_TAKE_STREAM) conn = find_stream(client, owner);
     return conn;
 }
@@ -104,7 +105,7 @@ e2b_err e2b_slot_acquire(e2b_client *client, const e2b_route *route, uint32_t ow
         (*conn)->reused = true;
         return E2B_OK;
     }
-    e2b_conn *place = find_place(client, owner, flags);
+    e2b_conn *place = find_place(client, owner, use, flags);
     if (!place) return E2B_BUSY;
     e2b_conn_close(client, place, false);
     e2b_err err = e2b_conn_open(client, place, route, beside);
