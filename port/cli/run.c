@@ -25,10 +25,13 @@ static int run_command(cli_session *session, size_t first, bool owned)
     else
         err = e2b_process_start(&session->sandbox, &process, (const char *const *)(options->words + first),
                                 options->word_count - first, &wanted);
+    const char *doing = e2b_err_may_have_run(err) && !owned ? "the command may or may not run in sandbox"
+                                                            : "cannot start the command in sandbox";
+    /* The service answers alike to an unknown user and to an unknown token. */
+    if (err == E2B_UNAUTHENTICATED && options->user)
+        return report_with(&session->client, doing, id, err, "check --user");
     if (err)
-        return report(&session->client, e2b_err_may_have_run(err) && !owned ? "the command may or may not run in sandbox"
-                                                                            : "cannot start the command in sandbox",
-                      id, err);
+        return report(&session->client, doing, id, err);
     return stream_process(session, &process, wanted.input, owned);
 }
 

@@ -131,14 +131,14 @@ def test_cut_list_is_no_list():
 
 def test_exec_and_ps():
     sandbox = e2b.create()
-    process = e2b.start("exec", "--tag", "worker", "--cwd", "/tmp", "-e", "SECRET=e2b_hush",
+    process = e2b.start("exec", "--tag", "the \"worker\"\n", "--cwd", "/tmp", "-e", "SECRET=e2b_hush",
                         sandbox, "--", "sh", "-c", "echo up; exec sleep 1000", "a \"b\"\n")
     equal(process.stdout.readline(), b"up\n")
     one, = parse("ps", sandbox, "--json")
-    equal((one["args"][-1], one["cwd"], one["tag"]), ('a "b"\n', "/tmp", "worker"))
+    equal((one["args"][-1], one["cwd"], one["tag"]), ('a "b"\n', "/tmp", 'the "worker"\n'))
     assert one["pid"] > 0 and "hush" not in json.dumps(one)
     text = succeed("ps", sandbox)
-    assert str(one["pid"]) in text and "worker" in text and 'a "b"?' in text, text
+    assert str(one["pid"]) in text and 'the "worker"?' in text and 'a "b"?' in text, text
     assert "hush" not in text
     equal(succeed("kill-process", sandbox, str(one["pid"])), "")
     equal(e2b.finish(process)[0], 137)
