@@ -88,8 +88,10 @@ static void token_too_long(info_reader *r)
 static void finish_string(info_reader *r)
 {
     e2b_str word = {r->word, e2b_text_stored(&r->text)};
-    if (r->text.size) e2b_text_terminate(&r->text);
-    if (r->text.size && r->text.total >= r->text.size) {
+    /* A C string would end there and be another one. */
+    if (memchr(r->text.out, '\0', word.len)) r->malformed = true;
+    e2b_text_terminate(&r->text);
+    if (r->text.total >= r->text.size) {
         if (r->field == FIELD_TOKEN) token_too_long(r);
         else r->malformed = true;
         return;
@@ -101,7 +103,7 @@ static void finish_string(info_reader *r)
     case FIELD_STARTED: r->malformed |= !e2b_parse_date(word, &r->info->started_ms); break;
     case FIELD_END: r->malformed |= !e2b_parse_date(word, &r->info->end_ms); break;
     case FIELD_ON_TIMEOUT: r->info->on_timeout_pause = word_is(r, "pause") ? E2B_YES : E2B_NO; break;
-    case FIELD_TOKEN: if (r->sandbox) r->sandbox->secret = r->text.total > 0; break;
+    case FIELD_TOKEN: r->sandbox->secret = r->text.total > 0; break;
     default: break;
     }
 }
@@ -280,9 +282,15 @@ e2b_err e2b_sandbox_learn(e2b_sandbox *sandbox, const char *operation)
 {
     e2b_sandbox_info info;
     sandbox->domain[0] = sandbox->access_token[0] = '\0';
+    sandbox->secret = false;
     e2b_err err = ask(sandbox, operation, &info, NULL, sandbox);
     if (err) return err;
-    if (!reachable(sandbox, &info)) return e2b_fail(sandbox->client, E2B_PROTOCOL, operation, "the answer holds a malformed field");
+    if (!reachable(sandbox, &info)) {
+        /* Nothing of it may go into a request. */
+        memset(sandbox->version, 0, sizeof sandbox->version);
+        sandbox->domain[0] = sandbox->access_token[0] = '\0';
+        return e2b_fail(sandbox->client, E2B_PROTOCOL, operation, "the answer holds a malformed field");
+    }
     if (info.state == E2B_STATE_PAUSED)
         return e2b_fail(sandbox->client, E2B_NOT_RUNNING, operation, "the sandbox is paused: resume it first");
     return E2B_OK;

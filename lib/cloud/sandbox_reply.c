@@ -51,6 +51,7 @@ static e2b_err judge(e2b_call *call, e2b_sandbox *sandbox, const e2b_text fields
 {
     e2b_client *client = call->client;
     const char *operation = call->operation;
+    uint16_t version[3];
     sandbox->secret = fields[FIELD_TOKEN].total > 0;
     for (int i = 0; i < FIELD_COUNT; i++) {
         if (fields[i].total < fields[i].size) {
@@ -65,10 +66,12 @@ static e2b_err judge(e2b_call *call, e2b_sandbox *sandbox, const e2b_text fields
     }
     if (!e2b_host_name_valid((e2b_str){sandbox->domain, strlen(sandbox->domain)}))
         return e2b_fail(client, E2B_PROTOCOL, operation, "the answer's domain is no host name");
-    if (!e2b_version_parse(sandbox->envd_version, sandbox->version))
+    if (!e2b_version_parse(sandbox->envd_version, version))
         return e2b_fail(client, E2B_PROTOCOL, operation, "the answer's envdVersion is missing or no version");
-    if (e2b_version_compare(sandbox->version, 0, 1, 0) < 0)
+    if (e2b_version_compare(version, 0, 1, 0) < 0)
         return e2b_fail(client, E2B_UNSUPPORTED, operation, "the template's envd is older than 0.1.0: rebuild the template");
+    /* Only now: without a version nothing inside the sandbox is talked to. */
+    memcpy(sandbox->version, version, sizeof version);
     return E2B_OK;
 }
 

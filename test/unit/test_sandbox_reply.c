@@ -151,6 +151,10 @@ static void test_malformed(void **state)
         if (err != rows[i].err) fail_msg("%s: %s", rows[i].rest, e2b_err_name(err));
         assert_int_equal(peer->client.error.code, err);
         assert_string_equal(peer->sandbox.id, "i1");
+        /* Nothing of it goes into a request. */
+        e2b_process_list list;
+        peer->sandbox.state = E2B_SANDBOX_LIVE;
+        assert_int_equal(e2b_process_list_open(&peer->sandbox, &list, NULL), E2B_STATE);
     }
 }
 
