@@ -103,7 +103,7 @@ static bool take_scalar(e2b_process_reader *reader, uint8_t depth)
  * What they stand for is never longer, so it fits where they stood. */
 static bool unescape(e2b_json_reader *json, const e2b_json_item *item, size_t *len)
 {
-    char *out = (char *)(uintptr_t)item->raw.ptr, part[64];
+    char *out = (char *)(uintptr_t)item->raw.ptr, part[64] = "";
     size_t done = 0, written = 0;
     do {
         size_t count = item->raw.len - done < sizeof part ? item->raw.len - done : sizeof part;

@@ -75,7 +75,7 @@ static int verb_help(cli_session *with)
     const char *text = help_text(word);
 
     if (!text)
-        return unknown_verb(word);
+        return unknown_verb(word ? word : "");
     out_text(text);
     return 0;
 }
