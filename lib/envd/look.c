@@ -170,7 +170,7 @@ e2b_err e2b_look_step(e2b_process *process)
     if (process->look_stage != LOOK_ASKED) err = ask(process);
     if (err == E2B_PENDING) return err;
     e2b_conn *conn = e2b_look_conn(process);
-    if (!err) err = exchange(process, conn);
+    if (!err) err = conn ? exchange(process, conn) : E2B_IDLE;
     if (err == E2B_PENDING && e2b_now(client) < answer_due(process)) return err;
     if (!err) err = restart(process, conn);
     else if (err == E2B_PENDING) err = E2B_IDLE;
