@@ -35,7 +35,9 @@ void e2b_http_start(e2b_http *http, bool head_request, char *next_token, size_t 
 
 bool e2b_http_started(const e2b_http *http)
 {
-    return http->stage != STAGE_START || http->informational > 0;
+    /* An end before the first byte makes it bad too. */
+    bool untouched = http->stage == STAGE_START || (http->stage == STAGE_BAD && http->err == E2B_NO_REPLY);
+    return !untouched || http->informational > 0;
 }
 
 bool e2b_http_at_end(const e2b_http *http)
