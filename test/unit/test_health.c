@@ -77,12 +77,39 @@ static void test_a_silent_daemon(void **state)
     envd_peer_slots_free(peer);
 }
 
+/* The terminator that comes alone after the end: waited for a moment by the next
+ * call, which else takes a new link. */
+static void test_after_a_stream(void **state)
+{
+    static const struct { uint32_t late; uint32_t opened; } cases[] = {{0, 1}, {30, 1}, {51, 2}};
+    envd_peer *peer = *state;
+    for (size_t i = 0; i < 3; i++) {
+        e2b_process process;
+        envd_peer_restart(peer, NULL);
+        e2b_memory_script *script = envd_peer_answer(peer, "/Start");
+        envd_write_head(script);
+        envd_write_started(peer, 7);
+        envd_write_ended(peer, 0, true, "exit status 0");
+        envd_write_last(peer, "{}");
+        e2b_memory_advance(script, cases[i].late);
+        envd_write_close(peer);
+        envd_peer_done(peer);
+        envd_peer_check(peer, start(peer, &process, NULL), E2B_OK);
+        envd_peer_next(peer, &process, E2B_EVENT_END);
+        assert_int_equal(peer->port.now_ms, 0); /* END does not wait for it */
+        envd_peer_reply(peer, "/health", 200, "{}");
+        envd_peer_check(peer, e2b_sandbox_health(&peer->sandbox), E2B_OK);
+        assert_int_equal(peer->port.opened, cases[i].opened);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, envd_peer_setup, envd_peer_teardown)
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_healthy), TEST(test_refusals), TEST(test_a_kept_link_that_died), TEST(test_a_silent_daemon),
+        TEST(test_after_a_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
