@@ -1,5 +1,6 @@
-# The vectors of test/vectors and the recordings of test/recordings as lines
-# that test programs can read, found by them through E2B_VECTORS.
+# The vectors of test/vectors, the recordings of test/recordings and the
+# requests of test/sdk_requests as lines that test programs can read, found by
+# them through E2B_VECTORS.
 
 export E2B_VECTORS ?= $(OUT)/vectors
 VECTORS := $(patsubst test/vectors/%.json,$(E2B_VECTORS)/%.txt,$(wildcard test/vectors/*.json))
@@ -18,4 +19,11 @@ $(E2B_VECTORS)/recorded_%.txt: test/recordings/%_calls.txt test/recordings/%-rec
 	$(call say,py,$@)
 	$(Q)/usr/bin/python3 -B test/recordings/convert.py $(word 2,$^) $< $@
 
-$(UNIT): | $(VECTORS) $(RECORDINGS)
+$(E2B_VECTORS)/sdk_requests.txt: test/sdk_requests/js-sdk-requests.jsonl test/sdk_requests/left_out.txt \
+		test/sdk_requests/convert.py
+	@build/need.sh vectors
+	@mkdir -p $(@D)
+	$(call say,py,$@)
+	$(Q)/usr/bin/python3 test/sdk_requests/convert.py $(wordlist 1,2,$^) $@
+
+$(UNIT): | $(VECTORS) $(RECORDINGS) $(E2B_VECTORS)/sdk_requests.txt

@@ -25,6 +25,7 @@ static void keep_request(api_peer *peer, const e2b_memory_request_seen *request)
     text[request->head.len + request->body.len] = '\0';
     peer->arrived_ms[peer->request_count] = peer->port.now_ms;
     peer->connection[peer->request_count] = request->connection;
+    peer->request_size[peer->request_count] = request->head.len + request->body.len;
     peer->requests[peer->request_count++] = text;
 }
 
@@ -216,6 +217,40 @@ const char *api_peer_body(const api_peer *peer, size_t number)
     const char *end = strstr(peer->requests[number], "\r\n\r\n");
     assert_non_null(end);
     return end + 4;
+}
+
+e2b_str api_peer_body_bytes(const api_peer *peer, size_t number)
+{
+    const char *body = api_peer_body(peer, number);
+    return (e2b_str){body, peer->request_size[number] - (size_t)(body - peer->requests[number])};
+}
+
+static bool same_name(const char *line, const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = line[i];
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        if (c != name[i])
+            return false;
+    }
+    return line[length] == ':';
+}
+
+e2b_str api_peer_header(const api_peer *peer, size_t number, const char *name)
+{
+    assert_true(number < peer->request_count);
+    const char *line = strstr(peer->requests[number], "\r\n") + 2;
+    while (line[0] != '\r') {
+        size_t length = strcspn(line, "\r");
+        if (same_name(line, name, strlen(name))) {
+            const char *value = line + strlen(name) + 1;
+            value += strspn(value, " ");
+            return (e2b_str){value, (size_t)(line + length - value)};
+        }
+        line += length + 2;
+    }
+    return (e2b_str){NULL, 0};
 }
 
 void api_peer_check_body(const api_peer *peer, size_t number, const char *body)

@@ -20,6 +20,7 @@ typedef struct api_peer {
 
     /* What was asked: whole requests, NUL-terminated, and when each arrived. */
     char *requests[API_PEER_REQUESTS];
+    size_t request_size[API_PEER_REQUESTS];
     uint64_t arrived_ms[API_PEER_REQUESTS];
     uint32_t connection[API_PEER_REQUESTS];
     size_t request_count;
@@ -61,6 +62,9 @@ void api_peer_always(api_peer *peer);
 void api_peer_check_line(const api_peer *peer, size_t number, const char *line);
 /* Its body, after the blank line. */
 const char *api_peer_body(const api_peer *peer, size_t number);
+e2b_str api_peer_body_bytes(const api_peer *peer, size_t number);
+/* The value of a header field, {NULL, 0} if it is not there. `name` in lower case. */
+e2b_str api_peer_header(const api_peer *peer, size_t number, const char *name);
 void api_peer_check_body(const api_peer *peer, size_t number, const char *body);
 bool api_peer_contains(const api_peer *peer, size_t number, const char *text);
 
