@@ -104,7 +104,7 @@ void envd_peer_restart(envd_peer *peer, const envd_peer_options *options)
     client.connections = own.connections;
     client.codec = own.codec;
     client.cancel = own.cancel;
-    e2b_memory_open(&peer->port, NULL, 0);
+    e2b_memory_open(&peer->port, own.links ? own.links->memory : NULL, own.links ? own.links->length : 0);
     peer->port.respond = respond;
     peer->port.respond_context = peer;
     peer->port.connections = peer->connections;

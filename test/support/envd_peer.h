@@ -20,6 +20,7 @@ typedef struct envd_peer_options {
     int32_t codec;
     const char *version;  /* "0.6.13" */
     volatile int *cancel;
+    const e2b_memory_script *links; /* how connections begin: accept, refuse, hang; those beyond it are accepted */
 } envd_peer_options;
 
 typedef struct envd_peer {

@@ -94,7 +94,7 @@ static void test_after_a_stream(void **state)
         e2b_memory_advance(script, cases[i].late);
         envd_write_close(peer);
         envd_peer_done(peer);
-        envd_peer_check(peer, start(peer, &process, NULL), E2B_OK);
+        envd_peer_check(peer, e2b_process_shell(&peer->sandbox, &process, "true", NULL), E2B_OK);
         envd_peer_next(peer, &process, E2B_EVENT_END);
         assert_int_equal(peer->port.now_ms, 0); /* END does not wait for it */
         envd_peer_reply(peer, "/health", 200, "{}");
