@@ -414,7 +414,7 @@ typedef struct e2b_process_reader {
     uint8_t codec, member, field, seen;
     uint8_t carry[4]; /* characters of a base64 group cut off by the piece's end */
     uint8_t carry_len, padded, status_len, in_event;
-    bool started, ended, exited;
+    bool started, ended, exited, broken;
     char status[44];
 } e2b_process_reader;
 

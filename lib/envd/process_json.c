@@ -46,7 +46,10 @@ static bool take_key(e2b_process_reader *reader, uint8_t depth)
         reader->in_event = 1;
         reader->field = member_of(json); /* its value decides whether it is there: null is not */
     }
-    if (depth == 3 && reader->in_event == 2) reader->field = field_of(reader);
+    if (depth == 3 && reader->in_event == 2) {
+        reader->field = field_of(reader);
+        if (reader->member == E2B_MEMBER_END && reader->field >= E2B_END_STATUS) e2b_process_words_begin(reader, reader->field);
+    }
     return true;
 }
 
@@ -99,25 +102,37 @@ static bool take_scalar(e2b_process_reader *reader, uint8_t depth)
 
 /* ---- Strings --------------------------------------------------------------------- */
 
+static size_t ascii_run(const char *text, size_t len)
+{
+    size_t count = 0;
+    while (count < len && (unsigned char)text[count] < 0x80) count++;
+    return count;
+}
+
 /* Escapes have no business in base64, but some encoders write \/ or \u003d.
- * What they stand for is never longer, so it fits where they stood. */
+ * What they stand for fits where they stood, as long as it is one byte: the
+ * last digit of an escape may be all that lies in this piece. False: a bad one;
+ * what stood before it is there. */
 static bool unescape(e2b_json_reader *json, const e2b_json_item *item, size_t *len)
 {
     char *out = (char *)(uintptr_t)item->raw.ptr, part[64] = "";
-    size_t done = 0, written = 0;
+    size_t done = 0;
+    bool good;
+    *len = 0;
     do {
         size_t count = item->raw.len - done < sizeof part ? item->raw.len - done : sizeof part;
         e2b_json_item slice = *item;
         e2b_text text = {part, sizeof part, 0, 0};
         slice.raw = (e2b_str){item->raw.ptr + done, count};
         slice.last = item->last && done + count == item->raw.len;
-        if (!e2b_json_text(json, &slice, &text) || !e2b_text_fits(&text)) return false;
-        memcpy(out + written, part, (size_t)text.total);
-        written += (size_t)text.total;
+        good = e2b_json_text(json, &slice, &text) && e2b_text_fits(&text);
+        size_t stored = e2b_text_stored(&text), ascii = ascii_run(part, stored);
+        good = good && ascii == stored;
+        memcpy(out + *len, part, ascii);
+        *len += ascii;
         done += count;
-    } while (done < item->raw.len);
-    *len = written;
-    return true;
+    } while (good && done < item->raw.len);
+    return good;
 }
 
 static int32_t give(const e2b_process_reader *reader, const uint8_t *at, size_t len, int32_t *kind, e2b_str *data)
@@ -130,7 +145,8 @@ static int32_t give(const e2b_process_reader *reader, const uint8_t *at, size_t 
 
 /* Decodes a piece in place. Characters of a group whose rest is still to come
  * are carried over and put before the next piece. What decodes at once needs
- * no look for escapes: a backslash would have stopped it. */
+ * no look for escapes: a backslash would have stopped it. What came before the
+ * first bad character is given, however the input was cut. */
 static int32_t decode(e2b_process_reader *reader, e2b_json_item *item, int32_t *kind, e2b_str *data)
 {
     e2b_json_reader *json = &reader->as.json;
@@ -138,8 +154,8 @@ static int32_t decode(e2b_process_reader *reader, e2b_json_item *item, int32_t *
     size_t rest = item->raw.len, done = 0, decoded = 0;
     if (reader->padded && rest) return E2B_READ_BAD;
     /* text_state: an escape began in an earlier piece. */
-    bool escaped = json->text_state != 0;
-    if (escaped && !unescape(json, item, &rest)) return E2B_READ_BAD;
+    bool escaped = json->text_state != 0, good = true;
+    if (escaped) good = unescape(json, item, &rest);
     memcpy(at, reader->carry, reader->carry_len);
     rest += reader->carry_len;
     if (!escaped) done = e2b_base64_decode_plain((const char *)at, rest & ~(size_t)3, at);
@@ -147,7 +163,7 @@ static int32_t decode(e2b_process_reader *reader, e2b_json_item *item, int32_t *
     rest -= done;
     if (!escaped && rest && memchr(at + done, '\\', rest)) {
         item->raw = (e2b_str){(const char *)at + done, rest};
-        if (!unescape(json, item, &rest)) return E2B_READ_BAD;
+        good = unescape(json, item, &rest);
     }
     reader->carry_len = item->last ? 0 : (uint8_t)(rest & 3);
     rest -= reader->carry_len;
@@ -155,10 +171,11 @@ static int32_t decode(e2b_process_reader *reader, e2b_json_item *item, int32_t *
     e2b_base64 state;
     memset(&state, 0, sizeof state);
     /* The rest lies behind what was written, and shrinks as it is decoded. */
-    if (rest && !e2b_base64_decode(&state, (const char *)at + done, rest, at + written, &decoded)) return E2B_READ_BAD;
-    if (!e2b_base64_end(&state)) return E2B_READ_BAD;
+    if (rest && !e2b_base64_decode(&state, (const char *)at + done, rest, at + written, &decoded)) good = false;
     reader->padded = state.padding != 0;
-    return give(reader, at, written + decoded, kind, data);
+    reader->broken = !good || !e2b_base64_end(&state);
+    int32_t result = give(reader, at, written + decoded, kind, data);
+    return result == E2B_READ_MORE && reader->broken ? E2B_READ_BAD : result;
 }
 
 static int32_t take_payload(e2b_process_reader *reader, e2b_json_item *item, int32_t *kind, e2b_str *data)
@@ -183,7 +200,7 @@ static int32_t take_text(e2b_process_reader *reader, e2b_json_item *item, int32_
     if (reader->member == E2B_MEMBER_DATA) return take_payload(reader, item, kind, data);
     if (reader->member != E2B_MEMBER_END || (reader->field != E2B_END_STATUS && reader->field != E2B_END_ERROR)) return E2B_READ_BAD;
     if (!e2b_json_text(&reader->as.json, item, &text)) return E2B_READ_BAD;
-    if (reader->field == E2B_END_STATUS) e2b_process_status(reader, part, e2b_text_stored(&text));
+    e2b_process_words(reader, reader->field, part, e2b_text_stored(&text));
     return E2B_READ_MORE;
 }
 
@@ -219,5 +236,8 @@ int32_t e2b_process_read_json(e2b_process_reader *reader, uint8_t *in, size_t le
 
 bool e2b_process_end_json(e2b_process_reader *reader)
 {
-    return e2b_json_finish(&reader->as.json);
+    size_t used;
+    e2b_json_item item;
+    /* A bare number would be whole too, but is no message. */
+    return e2b_json_read(&reader->as.json, NULL, 0, &used, &item) == E2B_JSON_DONE;
 }

@@ -28,6 +28,20 @@ static void leave(e2b_process_reader *reader)
     while (proto->level && proto->left[proto->level] == 0) proto->level--;
 }
 
+/* The wire type that a known field must have; of another field any. */
+static int wire_of(const e2b_process_reader *reader)
+{
+    const e2b_proto_reader *proto = &reader->as.proto;
+    int any = proto->wire;
+    if (proto->level == 0) return proto->field == 1 ? WIRE_LENGTH : any;
+    if (proto->level == 1) return proto->field <= 4 ? WIRE_LENGTH : any;
+    switch (reader->member) {
+    case E2B_MEMBER_START: return proto->field == 1 ? WIRE_VARINT : any;
+    case E2B_MEMBER_DATA: return proto->field <= 3 ? WIRE_LENGTH : any;
+    default: return proto->field <= 2 ? WIRE_VARINT : proto->field <= 4 ? WIRE_LENGTH : any;
+    }
+}
+
 static bool begin_tag(e2b_process_reader *reader)
 {
     e2b_proto_reader *proto = &reader->as.proto;
@@ -37,6 +51,7 @@ static bool begin_tag(e2b_process_reader *reader)
     proto->wire = (uint8_t)(tag & 7);
     proto->value = 0;
     proto->shift = 0;
+    if (wire_of(reader) != proto->wire) return false;
     switch (proto->wire) {
     case WIRE_VARINT: proto->state = STATE_VARINT; return true;
     case WIRE_LENGTH: proto->state = STATE_LENGTH; return true;
@@ -53,11 +68,14 @@ static bool take_varint(e2b_process_reader *reader)
     proto->state = STATE_TAG;
     proto->value = 0;
     proto->shift = 0;
-    if (proto->level < 2) return proto->level == 0 ? proto->field != 1 : proto->field > 4;
-    if (reader->member == E2B_MEMBER_START && proto->field == 1) reader->pid = (uint32_t)value;
-    if (reader->member == E2B_MEMBER_DATA) return proto->field > 3;
+    if (proto->level < 2) return true;
+    if (reader->member == E2B_MEMBER_START && proto->field == 1) {
+        reader->pid = (uint32_t)value;
+        return value > 0 && value <= UINT32_MAX;
+    }
     if (reader->member != E2B_MEMBER_END) return true;
     if (proto->field == E2B_END_CODE) {
+        if (value > UINT32_MAX) return false;
         uint32_t zigzag = (uint32_t)value;
         int64_t number = (int64_t)(zigzag >> 1);
         reader->exit_code = (int32_t)(zigzag & 1 ? -number - 1 : number);
@@ -96,8 +114,12 @@ static bool take_length(e2b_process_reader *reader)
         proto->state = STATE_BYTES;
         return e2b_process_payload(reader, reader->field);
     }
-    if (reader->member == E2B_MEMBER_END && proto->field == E2B_END_STATUS) proto->state = STATE_BYTES;
-    return !(reader->member == E2B_MEMBER_START && proto->field == 1);
+    if (reader->member == E2B_MEMBER_END && (proto->field == E2B_END_STATUS || proto->field == E2B_END_ERROR)) {
+        reader->field = (uint8_t)proto->field;
+        proto->state = STATE_BYTES;
+        e2b_process_words_begin(reader, reader->field);
+    }
+    return true;
 }
 
 /* One byte of a tag, number or length. */
@@ -115,7 +137,7 @@ static bool take_byte(e2b_process_reader *reader, uint8_t byte)
 static int32_t give(e2b_process_reader *reader, const uint8_t *in, size_t len, int32_t *kind, e2b_str *data)
 {
     if (reader->member == E2B_MEMBER_END) {
-        e2b_process_status(reader, (const char *)in, len);
+        e2b_process_words(reader, reader->field, (const char *)in, len);
         return E2B_READ_MORE;
     }
     *kind = reader->field == E2B_DATA_OUT ? E2B_EVENT_OUT : reader->field == E2B_DATA_ERR ? E2B_EVENT_ERR : E2B_EVENT_PTY;

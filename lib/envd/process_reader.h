@@ -5,7 +5,8 @@
  *
  *     E2B_READ_MORE   all input used, or nothing of interest in it
  *     E2B_READ_DATA   output: *kind and *data
- *     E2B_READ_BAD    the message breaks the protocol; final
+ *     E2B_READ_BAD    the message breaks the protocol; final. Output that came
+ *                     before was given as DATA first
  *
  * and told with e2b_process_message_end where each message ends. What start
  * and end events say is kept in the reader.
@@ -44,7 +45,9 @@ bool e2b_process_end_proto(e2b_process_reader *reader);
 bool e2b_process_member(e2b_process_reader *reader, uint8_t member);
 /* Output of a kind begins. False: the event held some already. */
 bool e2b_process_payload(e2b_process_reader *reader, uint8_t field);
-/* Bytes of the end event's status, or of its error where there is no status. */
-void e2b_process_status(e2b_process_reader *reader, const char *bytes, size_t len);
+/* The end event's status or error begins, and bytes of it. An error counts where
+ * there is no status; of two of a kind the last one. */
+void e2b_process_words_begin(e2b_process_reader *reader, uint8_t field);
+void e2b_process_words(e2b_process_reader *reader, uint8_t field, const char *bytes, size_t len);
 
 #endif
