@@ -2,13 +2,23 @@
 #include "envd/process.h"
 #include "wire/report.h"
 
+/* What was received already: a piece, the end, or what breaks the protocol. It
+ * may also be no more than the end of a chunk, which is nothing. */
+static bool holds_piece(const e2b_process *process, e2b_conn *conn)
+{
+    uint8_t *piece;
+    size_t length;
+    if (conn->body_len) return true;
+    conn->quiet = true; /* so that the port is not asked */
+    return e2b_conn_body(process->sandbox->client, conn, &piece, &length) != E2B_PENDING;
+}
+
 /* What can be said without asking the port. */
 static bool has_news(const e2b_process *process)
 {
     if (process->stage != E2B_STAGE_LIVE) return true;
-    const e2b_conn *conn = e2b_process_conn(process);
-    return !conn || process->err || process->input_event || conn->body_len || conn->in_at < conn->in_end ||
-           e2b_http_at_end(&conn->http);
+    e2b_conn *conn = e2b_process_conn(process);
+    return !conn || process->err || process->input_event || holds_piece(process, conn);
 }
 
 static void move_to_front(e2b_process **processes, size_t index, size_t *ready)
