@@ -47,7 +47,7 @@ static void search_item(search *s, e2b_json_reader *reader, const e2b_json_item 
 {
     if (item->depth == 1 && item->kind == E2B_JSON_OBJECT) {
         s->id.total = 0;
-        s->matches = s->in_metadata = false;
+        s->matches = false;
     }
     if (item->depth == 1 && item->kind == E2B_JSON_END) search_end(s, sandbox);
     if (item->depth == 2 && item->kind == E2B_JSON_KEY) {

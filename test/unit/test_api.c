@@ -116,6 +116,7 @@ static const struct {
     {401, "{\"code\":401,\"message\":\"validation error: method not allowed\"}", false},
     {500, "{\"code\":500,\"message\":\"validation error: no matching operation was found\"}", false},
     {410, "", false},
+    {300, "", false},
     {301, "", false},
     {501, "", false},
 };

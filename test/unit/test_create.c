@@ -84,11 +84,21 @@ static void test_a_struct_in_use(void **state)
         assert_memory_equal(&before, &peer->sandbox, sizeof before);
         assert_int_equal(peer->port.calls, 0);
     }
-    /* What is gone may be used again. */
+    /* What is gone may be used again, and nothing of it is left. */
+    memset(&peer->sandbox, 'x', sizeof peer->sandbox);
     peer->sandbox.state = E2B_SANDBOX_GONE;
+    api_peer_answer(peer, 400, "{\"code\":400,\"message\":\"no\"}");
     api_peer_answer(peer, 201, API_PEER_SANDBOX);
+    api_peer_check(peer, create(peer, &untagged), E2B_BAD_REQUEST);
+    assert_string_equal(peer->sandbox.id, "");
+    assert_string_equal(peer->sandbox.access_token, "");
+    assert_string_equal(peer->sandbox.create_tag, "");
+    uint32_t first = peer->sandbox.destination;
     api_peer_check(peer, create(peer, &untagged), E2B_OK);
     assert_string_equal(peer->sandbox.id, "isandbox1");
+    /* Each has a number of its own, beyond those of the two shared hosts. */
+    assert_true(first >= 2);
+    assert_int_not_equal(peer->sandbox.destination, first);
 }
 
 static void test_refused_options_send_nothing(void **state)
@@ -108,6 +118,10 @@ static void test_debug_asks_nobody(void **state)
     assert_string_equal(peer->sandbox.id, "debug_sandbox_id");
     assert_int_equal(peer->sandbox.state, E2B_SANDBOX_LIVE);
     assert_string_equal(peer->sandbox.access_token, "");
+    assert_string_equal(peer->sandbox.envd_version, "99.99.99");
+    assert_string_equal(peer->sandbox.domain, "e2b.app");
+    /* Whatever needs a new envd is offered. */
+    assert_int_equal(peer->sandbox.version[0], 99);
     api_peer_check(peer, e2b_sandbox_kill(&peer->sandbox), E2B_OK);
     assert_int_equal(peer->sandbox.state, E2B_SANDBOX_GONE);
     assert_int_equal(peer->port.calls, 0);
@@ -196,6 +210,7 @@ static void test_the_service_says_no(void **state)
     refused(peer, 409, "{\"code\":409,\"message\":\"no\"}", E2B_CONFLICT, E2B_SANDBOX_NONE);
     refused(peer, 429, "{\"code\":429,\"message\":\"maximum\"}", E2B_RATE_LIMITED, E2B_SANDBOX_NONE);
     refused(peer, 418, "", E2B_HTTP, E2B_SANDBOX_NONE);
+    refused(peer, 300, API_PEER_SANDBOX, E2B_REDIRECT, E2B_SANDBOX_NONE);
     refused(peer, 301, "", E2B_REDIRECT, E2B_SANDBOX_NONE);
     refused(peer, 500, "{\"code\":500,\"message\":\"sorry\"}", E2B_SERVER, E2B_SANDBOX_NONE);
     refused(peer, 501, "{\"code\":501,\"message\":\"sorry\"}", E2B_UNIMPLEMENTED, E2B_SANDBOX_NONE);
@@ -249,8 +264,10 @@ static void test_answer_without_a_usable_id(void **state)
                                          "{\"sandboxID\":\"i1\",\"sandboxID\":\"i\\n\"}", "{\"sandboxID\":\"i1\\u0000\"}"};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         api_peer_restart(peer, NULL);
-        api_peer_answer(peer, 201, bodies[i]);
+        peer->port.now_ms = 5;
+        api_peer_answer_after(peer, 100, 201, bodies[i]);
         api_peer_check(peer, create(peer, NULL), E2B_PROTOCOL);
+        assert_int_equal(peer->sandbox.sent_ms, 5);
         /* An id that was whole is worth keeping whatever follows it. */
         int32_t expected = i == 9 ? E2B_SANDBOX_LIVE : E2B_SANDBOX_MAYBE;
         if (peer->sandbox.state != expected) fail_msg("%s: state %d", bodies[i], (int)peer->sandbox.state);

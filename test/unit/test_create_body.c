@@ -48,6 +48,7 @@ static void test_scalars(void **state)
     (void)state;
     check((e2b_sandbox_options){.template_name = "acme/x:v1", .timeout_s = 2147483647}, "", false,
           "{\"templateID\":\"acme/x:v1\",\"timeout\":2147483647}");
+    check((e2b_sandbox_options){.template_name = "a name"}, "", false, "{\"templateID\":\"a name\"}");
     check((e2b_sandbox_options){.timeout_s = 1}, "", true,
           "{\"templateID\":\"base\",\"timeout\":1,\"secure\":true,\"allow_internet_access\":true}");
     check((e2b_sandbox_options){.secure = E2B_NO, .internet_access = E2B_NO}, "", true,

@@ -257,6 +257,10 @@ static void test_lists(void **state)
         {"[{\"metadata\":{\"libe2b.create\":\"x\",\"libe2b.create\":\"" TAG "\"},\"sandboxID\":\"ifirst\",\"sandboxID\":\"isecond\"}]", "isecond", E2B_OK},
         {"[{\"metadata\":{\"libe2b\\u002ecreate\":\"\\u0030" "0112233445566778899aabbccddeeff" "\"},\"sandboxID\":\"iescaped\"}]", "iescaped", E2B_OK},
         {"[" MATCH("bad/id") "]", "", E2B_PROTOCOL},
+        {"[" MATCH("bad/id") "," STRANGER "]", "", E2B_PROTOCOL},
+        {"[" MATCH("bad/id") "," MATCH("igood") "]", "igood", E2B_OK},
+        {"[{\"metadata\":{\"libe2b.create\":\"" TAG "\"},\"sandboxID\":\"imine\"}," STRANGER "]", "imine", E2B_OK},
+        {"[{\"sandboxID\":\"ifirst\",\"metadata\":{\"libe2b.create\":\"" TAG "\"},\"sandboxID\":\"ilast\"}]", "ilast", E2B_OK},
         {"[" MATCH("") "]", "", E2B_PROTOCOL},
         {"[" MATCH("i23456789012345678901234567890123456789012345678901234567890123456") "]", "", E2B_PROTOCOL},
         {"[" MATCH("i234567890123456789012345678901234567890123456789012345678901234") "]",
@@ -332,6 +336,7 @@ static void test_failing_looks(void **state)
         {401, "{\"code\":401,\"message\":\"no\"}", E2B_UNAUTHENTICATED, false},
         {400, "{\"code\":400,\"message\":\"no\"}", E2B_BAD_REQUEST, false},
         {404, API_PEER_NO_ROUTE, E2B_NOT_FOUND, false},
+        {300, "[]", E2B_REDIRECT, false},
         {301, "", E2B_REDIRECT, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -368,6 +373,39 @@ static void test_a_look_that_fails_is_made_up_for(void **state)
     api_peer_check(peer, e2b_sandbox_kill(&peer->sandbox), E2B_OK);
     assert_int_equal(peer->arrived_ms[2], 3000);
     assert_int_equal(peer->arrived_ms[3], 67000);
+}
+
+/* The only connection is held by a list: the look takes it, and the kill after it. */
+static void test_kill_takes_the_only_slot(void **state)
+{
+    api_peer *peer = *state;
+    e2b_sandbox_list list;
+    e2b_sandbox_info info;
+    api_peer_answer(peer, 200, "[{\"sandboxID\":\"i1\"},{\"sandboxID\":\"i2\"}]");
+    api_peer_answer(peer, 200, "[" MATCH("imine") "]");
+    api_peer_answer(peer, 204, "");
+    api_peer_check(peer, e2b_sandbox_list_open(&peer->client, &list, NULL), E2B_OK);
+    api_peer_check(peer, e2b_sandbox_list_next(&list, &info), E2B_OK);
+    lose(peer);
+    /* Settling is not worth that. */
+    assert_int_equal(e2b_sandbox_settle(&peer->sandbox, 0), E2B_BUSY);
+    assert_int_equal(peer->sandbox.state, E2B_SANDBOX_MAYBE);
+    api_peer_check(peer, e2b_sandbox_kill(&peer->sandbox), E2B_OK);
+    api_peer_check_line(peer, 2, "DELETE /sandboxes/imine");
+    assert_int_equal(e2b_sandbox_list_next(&list, &info), E2B_CLOSED);
+}
+
+static void test_a_look_is_sent_again_on_a_dead_kept_link(void **state)
+{
+    api_peer *peer = *state;
+    lose(peer);
+    api_peer_answer(peer, 200, "[]");
+    api_peer_answer_reset(peer);
+    api_peer_answer(peer, 200, "[" MATCH("imine") "]");
+    api_peer_answer(peer, 204, "");
+    api_peer_check(peer, e2b_sandbox_kill(&peer->sandbox), E2B_OK);
+    assert_int_equal(peer->arrived_ms[1], 1000);
+    assert_int_equal(peer->arrived_ms[2], 1000);
 }
 
 static void test_untagged(void **state)
@@ -514,6 +552,8 @@ int main(void)
         TEST(test_slow_looks),
         TEST(test_failing_looks),
         TEST(test_a_look_that_fails_is_made_up_for),
+        TEST(test_kill_takes_the_only_slot),
+        TEST(test_a_look_is_sent_again_on_a_dead_kept_link),
         TEST(test_untagged),
         TEST(test_found_but_not_reached),
         TEST(test_every_port_call_fails),
