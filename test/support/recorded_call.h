@@ -12,12 +12,13 @@ void recorded_call(recorded_run *run, const recorded_reply *reply, const recorde
 /* The same over a client that is ready: makes the call and checks what it gave. */
 void recorded_make_call(recorded_run *run, const recorded_reply *reply, const recorded_way *way);
 
-/* Every way: whole and byte by byte through slots of three sizes, every split
- * in two, and each ending at every byte, over a fresh and over a kept link.
- * Gives the number of runs. Of what is longer than `bulk` bytes a sample if sampled. */
+/* Every way: whole, byte by byte and in every split in two through slots of
+ * three sizes; each ending at every byte, over a fresh and over a kept link
+ * (of replies over 2 KiB through the smallest slot, and over a kept link the
+ * first bytes). Gives the number of runs. */
 size_t recorded_call_every_way(recorded_run *run, const recorded_reply *reply);
 
-/* The next cut or split after `at`: each one, or when sampling of long replies a few, by a fixed seed. */
+/* The next cut or split after `at`: each one, or when sampling replies over 1 KiB every 64th or so, by a fixed seed. */
 size_t recorded_next(const recorded_reply *reply, size_t at);
 
 /* Checks that the words of a refusal were kept: status, code, message. */

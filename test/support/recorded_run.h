@@ -12,7 +12,7 @@ enum { RECORDED_CLEAN, RECORDED_UNCLEAN, RECORDED_RESET, RECORDED_STALL, RECORDE
 
 #define RECORDED_CONNECTIONS 2u
 #define RECORDED_SLOT_MOST 16384u
-#define RECORDED_STEPS (2u * 300000u)
+#define RECORDED_STEPS 300000u
 
 typedef struct recorded_way {
     size_t cut;   /* bytes that come */

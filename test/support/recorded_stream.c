@@ -86,7 +86,11 @@ static void read_on(recorded_stream *stream, const recorded_reply *reply, const 
 
 void recorded_read(recorded_stream *stream, const recorded_reply *reply, const recorded_way *way)
 {
-    read_on(stream, reply, way, 0);
+    uint64_t before;
+    do {
+        before = stream->run.port.received;
+        read_on(stream, reply, way, 0);
+    } while (stream->run.port.received != before);
 }
 
 /* ---- What must hold ------------------------------------------------------------- */
@@ -229,15 +233,28 @@ static size_t try_endings(recorded_stream *stream, const recorded_reply *reply, 
         give(stream, reply, from, at);
         recorded_add_ending(&stream->run.script, ending);
         give(stream, reply, at, at);
-        recorded_finish(stream, reply, &(recorded_way){at, 0, state->stride, ending, slot, false});
+        recorded_finish(stream, reply, &(recorded_way){at, 0, stream->run.port.recv_max, ending, slot, false});
     }
     return RECORDED_ENDINGS;
+}
+
+/* The same with everything read before the link ends. */
+static size_t try_endings_later(recorded_stream *stream, const recorded_reply *reply, const recorded_state *state,
+                                size_t from, size_t at, size_t slot)
+{
+    static recorded_state read;
+    recorded_way way = recorded_whole(reply, slot);
+    recorded_restore(stream, state, slot);
+    give(stream, reply, from, at);
+    recorded_read(stream, reply, &way);
+    recorded_save(stream, &read, slot);
+    return try_endings(stream, reply, &read, at, at, slot);
 }
 
 static size_t try_split(recorded_stream *stream, const recorded_reply *reply, const recorded_state *state, size_t from,
                         size_t at, size_t slot)
 {
-    recorded_way way = {reply->bytes.len, at, state->stride, RECORDED_STALL, slot, false};
+    recorded_way way = {reply->bytes.len, at, 0, RECORDED_STALL, slot, false};
     if (reply->complete == RECORDED_NEVER) way.ending = RECORDED_CLEAN;
     recorded_restore(stream, state, slot);
     give(stream, reply, from, at);
@@ -250,14 +267,14 @@ static size_t try_split(recorded_stream *stream, const recorded_reply *reply, co
 }
 
 /* Tries every place after the start event, from the nearest state before it. */
-static size_t sweep(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride, try_at *try)
+static size_t sweep(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride, size_t most, try_at *try)
 {
     static recorded_state state;
     recorded_way way = recorded_whole(reply, slot);
     size_t runs = 0, length = reply->bytes.len, from = reply->started, at = from;
     if (from == RECORDED_NEVER) return 0;
     begin_started(stream, reply, slot);
-    state.stride = stride;
+    stream->run.port.recv_max = most;
     while (at <= length) {
         /* Behind the last message there is no further state. */
         size_t to = from + stride < length && from + stride < reply->finished ? from + stride : length;
@@ -269,13 +286,14 @@ static size_t sweep(recorded_stream *stream, const recorded_reply *reply, size_t
         recorded_read(stream, reply, &way);
         assert_false(stream->log.ended || stream->log.failed);
         from = to;
+        assert_true(stream->run.port.received == from);
     }
     return runs;
 }
 
-size_t recorded_cut_rest(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride)
+size_t recorded_cut_rest(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride, size_t most)
 {
-    return sweep(stream, reply, slot, stride, try_endings);
+    return sweep(stream, reply, slot, stride, most, most ? try_endings_later : try_endings);
 }
 
 size_t recorded_split(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride)
@@ -285,5 +303,5 @@ size_t recorded_split(recorded_stream *stream, const recorded_reply *reply, size
     if (reply->complete == RECORDED_NEVER) way.ending = RECORDED_CLEAN;
     for (way.split = 1; way.split < last; way.split = recorded_next(reply, way.split), runs++)
         recorded_play(stream, reply, &way);
-    return runs + sweep(stream, reply, slot, stride, try_split);
+    return runs + sweep(stream, reply, slot, stride, 0, try_split);
 }

@@ -26,7 +26,6 @@ typedef struct recorded_state {
     e2b_process process;
     recorded_log log;
     size_t script_length;
-    size_t stride; /* bytes that were given at a time on the way here */
     uint8_t memory[E2B_CLIENT_MEMORY(RECORDED_CONNECTIONS, RECORDED_SLOT_MOST)];
 } recorded_state;
 
@@ -37,7 +36,7 @@ void recorded_restore(recorded_stream *stream, const recorded_state *state, size
 e2b_err recorded_open_stream(recorded_stream *stream, const recorded_reply *reply, const e2b_process_options *options);
 /* One event into the log, compared with what the reply says; false: there was none. Not for the events of input. */
 bool recorded_log_event(recorded_log *log, const e2b_event *event, const recorded_reply *reply, const recorded_way *way);
-/* Reads what there is, without waiting. */
+/* Reads all there is, without waiting. */
 void recorded_read(recorded_stream *stream, const recorded_reply *reply, const recorded_way *way);
 /* Reads to the end or to an error, checks that it is the one that must come, and closes everything. */
 void recorded_finish(recorded_stream *stream, const recorded_reply *reply, const recorded_way *way);
@@ -49,8 +48,8 @@ void recorded_play_run(recorded_stream *stream, const recorded_reply *reply, con
 
 /* Every ending at every byte up to where start returns, over fresh and kept links. Gives the number of runs. */
 size_t recorded_cut_start(recorded_stream *stream, const recorded_reply *reply, size_t slot);
-/* Every ending at every byte after that, from states `stride` bytes apart. */
-size_t recorded_cut_rest(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride);
+/* Every ending at every byte after that, from states `stride` bytes apart; at most `most` bytes a receive, 0: no limit. */
+size_t recorded_cut_rest(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride, size_t most);
 /* Every split in two. */
 size_t recorded_split(recorded_stream *stream, const recorded_reply *reply, size_t slot, size_t stride);
 
