@@ -106,12 +106,24 @@ static void list_of_three_pages(void **state)
     e2b_client_close(&run.client);
 }
 
+static void every_call_is_made(void **state)
+{
+    static const char *const calls[] = {"create", "connect", "resume", "info", "list", "timeout", "pause", "kill", "health"};
+    (void)state;
+    for (size_t i = 0; i < replies.count; i++) {
+        size_t known = 0;
+        for (size_t j = 0; j < sizeof calls / sizeof calls[0]; j++) known += recorded_is_call(&replies.at[i], calls[j]);
+        if (!known) fail_msg("%s: no test makes the call %s", replies.at[i].name.ptr, replies.at[i].call.ptr);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create), cmocka_unit_test(connect_), cmocka_unit_test(resume), cmocka_unit_test(info),
         cmocka_unit_test(list), cmocka_unit_test(timeout), cmocka_unit_test(pause_), cmocka_unit_test(kill_),
         cmocka_unit_test(health), cmocka_unit_test(one_connection), cmocka_unit_test(list_of_three_pages),
+        cmocka_unit_test(every_call_is_made),
     };
     return cmocka_run_group_tests_name("control plane recordings", tests, open_replies, NULL);
 }

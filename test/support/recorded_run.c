@@ -57,6 +57,7 @@ void recorded_script(recorded_run *run, const recorded_reply *reply, const recor
     /* A link that can't go on is replaced: by one for the whole call, or for what is left of it. */
     e2b_memory_accept(script);
     if (way->cut == 0) add_exchange(script, reply->bytes);
+    if (way->cut == 0 && reply->close) e2b_memory_end(script);
     if (reply->then.len) add_exchange(script, reply->then);
     assert_false(script->full);
 }
