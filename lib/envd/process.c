@@ -88,6 +88,18 @@ static e2b_err finish(e2b_process *process, e2b_conn *conn, e2b_event *event)
     return end(process, event);
 }
 
+/* What follows the output in its message. Left for later it would look like
+ * news to a wait. */
+static bool read_rest(e2b_process *process, uint8_t *piece, size_t length, size_t *used)
+{
+    size_t part;
+    int32_t kind;
+    e2b_str data;
+    int32_t found = e2b_process_read(&process->reader, piece + *used, length - *used, &part, &kind, &data);
+    *used += part;
+    return found == E2B_READ_MORE;
+}
+
 /* Uses up a piece of body. E2B_OK: *event is set. E2B_PENDING: nothing in it, go on. */
 static e2b_err take_piece(e2b_process *process, e2b_conn *conn, uint8_t *piece, size_t length, e2b_event *event)
 {
@@ -106,17 +118,17 @@ static e2b_err take_piece(e2b_process *process, e2b_conn *conn, uint8_t *piece, 
     }
     if (length > process->envelope.left) length = process->envelope.left;
     int32_t found = e2b_process_read(&process->reader, piece, length, &used, &event->kind, &event->data);
-    if (found == E2B_READ_BAD) return E2B_PROTOCOL;
+    bool data = found == E2B_READ_DATA, good = found != E2B_READ_BAD;
+    if (data && used < length) good = read_rest(process, piece, length, &used);
     e2b_conn_take(conn, used);
     e2b_envelope_take(&process->envelope, used);
-    if (!process->envelope.left) {
+    if (good && !process->envelope.left) {
         e2b_envelope_close(&process->envelope);
-        if (!e2b_process_message_end(&process->reader)) {
-            if (found != E2B_READ_DATA) return E2B_PROTOCOL;
-            process->err = E2B_PROTOCOL; /* what was decoded is given out first */
-        }
+        good = e2b_process_message_end(&process->reader);
     }
-    return found == E2B_READ_DATA ? E2B_OK : E2B_PENDING;
+    if (!good && !data) return E2B_PROTOCOL;
+    if (!good) process->err = E2B_PROTOCOL; /* what was decoded is given out first */
+    return data ? E2B_OK : E2B_PENDING;
 }
 
 /* E2B_OK: *event is set. E2B_PENDING: wait. Else the handle has failed. */
