@@ -132,6 +132,7 @@ static void test_states_and_lifecycles(void **state)
         {"\"allowInternetAccess\":false", 0, E2B_NO, 0, 0},
         {"\"lifecycle\":{\"onTimeout\":\"kill\",\"autoResume\":false}", 0, 0, E2B_NO, E2B_NO},
         {"\"lifecycle\":{\"onTimeout\":\"hibernate\",\"more\":{\"autoResume\":true}}", 0, 0, E2B_NO, 0},
+        {"\"lifecycle\":{\"onTimeout\":\"pause\",\"more\":\"kill\",\"deep\":{\"onTimeout\":\"kill\"}}", 0, 0, E2B_YES, 0},
         {"\"lifecycle\":{\"onTimeout\":\"pause\"},\"metadata\":{\"onTimeout\":\"kill\"}", 0, 0, E2B_YES, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -143,6 +144,16 @@ static void test_states_and_lifecycles(void **state)
             info.auto_resume != rows[i].resume)
             fail_msg("%s: %d %d %d %d", rows[i].rest, (int)info.state, (int)info.internet_access, (int)info.on_timeout_pause, (int)info.auto_resume);
     }
+}
+
+static void test_numbers(void **state)
+{
+    api_peer *peer = *state;
+    e2b_sandbox_info info;
+    api_peer_check(peer, ask(peer, "{\"sandboxID\":\"isandbox1\",\"cpuCount\":2147483647,\"memoryMB\":-2147483648,\"diskSizeMB\":5.12e3}", &info, NULL), E2B_OK);
+    assert_int_equal(info.cpu_count, INT32_MAX);
+    assert_int_equal(info.memory_mb, INT32_MIN);
+    assert_int_equal(info.disk_mb, 5120);
 }
 
 static void test_malformed(void **state)
@@ -337,6 +348,7 @@ static void test_tokens_and_domains_of_many_lengths(void **state)
             } else {
                 api_peer_check(peer, err, length <= 128 ? E2B_OK : E2B_TOO_SMALL);
                 assert_string_equal(peer->sandbox.access_token, length <= 128 ? value : "");
+                assert_int_equal(peer->sandbox.secret, length > 0);
                 if (err) assert_int_equal(peer->client.error.needed, length + 1);
                 if (err) api_peer_check_words(&peer->client.error, E2B_TOO_SMALL, "access token");
             }
@@ -352,6 +364,7 @@ int main(void)
         TEST(test_every_piece_size),
         TEST(test_what_is_unset),
         TEST(test_states_and_lifecycles),
+        TEST(test_numbers),
         TEST(test_malformed),
         TEST(test_answers_that_are_no_info),
         TEST(test_every_arena_size),

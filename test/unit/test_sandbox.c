@@ -27,6 +27,11 @@ static void test_refer(void **state)
     assert_int_equal(peer->sandbox.state, E2B_SANDBOX_LIVE);
     assert_string_equal(peer->sandbox.access_token, "");
     assert_int_equal(peer->port.calls, 0);
+    /* Each has a number of its own, beyond those of the two shared hosts. */
+    uint32_t number = peer->sandbox.destination;
+    assert_true(number >= 2);
+    refer(peer);
+    assert_int_not_equal(peer->sandbox.destination, number);
     /* Only the id is known: nothing can run in it. */
     e2b_process process;
     static const char *const argv[] = {"true"};
@@ -122,6 +127,7 @@ static void test_connect_that_fails_keeps_the_id(void **state)
         {404, "{\"code\":404,\"message\":\"Sandbox \\\"isandbox1\\\" doesn't exist or you don't have access to it\"}", E2B_NOT_FOUND},
         {409, "{\"code\":409,\"message\":\"Sandbox \\\"isandbox1\\\" is being killed\"}", E2B_CONFLICT},
         {504, "", E2B_GATEWAY},
+        {300, API_PEER_SANDBOX, E2B_REDIRECT},
         {200, "", E2B_PROTOCOL},
         {200, "{\"sandboxID\":\"bad id\",\"envdVersion\":\"0.6.13\"}", E2B_PROTOCOL},
         {200, "{\"sandboxID\":\"isandbox1\",\"envdVersion\":\"0.0.1\"}", E2B_UNSUPPORTED},
@@ -234,6 +240,22 @@ static void test_set_timeout(void **state)
     assert_int_equal(peer->sandbox.state, E2B_SANDBOX_LIVE);
 }
 
+static void test_set_timeout_is_sent_again_on_a_dead_kept_link(void **state)
+{
+    api_peer *peer = *state;
+    refer(peer);
+    api_peer_answer(peer, 204, "");
+    api_peer_answer_reset(peer);
+    api_peer_answer(peer, 204, "");
+    api_peer_check(peer, e2b_sandbox_set_timeout(&peer->sandbox, 1), E2B_OK);
+    api_peer_check(peer, e2b_sandbox_set_timeout(&peer->sandbox, 2), E2B_OK);
+    api_peer_check_body(peer, 2, "{\"timeout\":2}");
+    /* A pause is not. */
+    api_peer_answer_reset(peer);
+    assert_int_equal(e2b_sandbox_pause(&peer->sandbox, 0), E2B_NO_REPLY);
+    assert_int_equal(peer->request_count, 4);
+}
+
 /* ---- Pause ------------------------------------------------------------------------------- */
 
 static void test_pause(void **state)
@@ -270,6 +292,10 @@ static void test_pause_answers(void **state)
         {409, "{\"code\":409,\"message\":\"Error pausing sandbox - sandbox 'isandbox1' is already paused\"}", E2B_OK},
         {409, "{\"code\":409,\"message\":\"Sandbox 'isandbox1' cannot be paused while in 'killing' state\"}", E2B_CONFLICT},
         {409, "", E2B_CONFLICT},
+        {409, "it is already paused", E2B_OK},
+        {409, "it is already pause", E2B_CONFLICT},
+        {300, "", E2B_REDIRECT},
+        {404, "", E2B_NOT_FOUND},
         {404, "{\"code\":404,\"message\":\"already paused\"}", E2B_NOT_FOUND},
         {500, "{\"code\":500,\"message\":\"Error pausing sandbox\"}", E2B_SERVER},
         {502, "", E2B_GATEWAY},
@@ -343,6 +369,7 @@ int main(void)
         TEST(test_resume),
         TEST(test_debug_asks_nobody),
         TEST(test_set_timeout),
+        TEST(test_set_timeout_is_sent_again_on_a_dead_kept_link),
         TEST(test_pause),
         TEST(test_pause_answers),
         TEST(test_retry_after_is_kept),
