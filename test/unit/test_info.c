@@ -192,6 +192,7 @@ static void test_answers_that_are_no_info(void **state)
         {200, "{\"sandboxID\":\"isandbox1\"", E2B_PROTOCOL}, {200, "{\"sandboxID\":\"isandbox1\"}}", E2B_PROTOCOL}, {204, "", E2B_PROTOCOL},
         {404, "{\"code\":404,\"message\":\"Sandbox doesn't exist\"}", E2B_NOT_FOUND}, {400, "{\"code\":400,\"message\":\"Invalid sandbox ID\"}", E2B_BAD_REQUEST},
         {502, "<html>", E2B_GATEWAY},
+        {300, API_PEER_INFO, E2B_REDIRECT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         e2b_sandbox_info info;
@@ -202,6 +203,17 @@ static void test_answers_that_are_no_info(void **state)
     }
     memset(&peer->sandbox, 0, sizeof peer->sandbox);
     assert_int_equal(e2b_sandbox_get_info(&peer->sandbox, NULL, NULL), E2B_STATE);
+}
+
+static void test_asked_again_on_a_dead_kept_link(void **state)
+{
+    api_peer *peer = *state;
+    e2b_sandbox_info info;
+    api_peer_check(peer, ask(peer, API_PEER_INFO, &info, NULL), E2B_OK);
+    api_peer_answer_reset(peer);
+    api_peer_check(peer, ask(peer, API_PEER_INFO, &info, NULL), E2B_OK);
+    assert_int_equal(peer->request_count, 3);
+    assert_int_equal(peer->port.opened, 2);
 }
 
 /* ---- The arena ------------------------------------------------------------------------ */
@@ -367,6 +379,7 @@ int main(void)
         TEST(test_numbers),
         TEST(test_malformed),
         TEST(test_answers_that_are_no_info),
+        TEST(test_asked_again_on_a_dead_kept_link),
         TEST(test_every_arena_size),
         TEST(test_long_metadata),
         TEST(test_attach),

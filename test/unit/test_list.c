@@ -185,7 +185,7 @@ static void test_answers_that_are_no_list(void **state)
         {200, "[null]", E2B_PROTOCOL}, {200, "[[]]", E2B_PROTOCOL}, {200, "[\"x\"]", E2B_PROTOCOL}, {200, "[{}]", E2B_PROTOCOL},
         {200, "[{\"sandboxID\":\"a b\"}]", E2B_PROTOCOL}, {200, "<html>", E2B_PROTOCOL}, {200, "[", E2B_PROTOCOL},
         {200, "[]]", E2B_PROTOCOL}, {200, "[],", E2B_PROTOCOL}, {400, "{\"code\":400,\"message\":\"Invalid next token\"}", E2B_BAD_REQUEST},
-        {401, "{\"code\":401,\"message\":\"no\"}", E2B_UNAUTHENTICATED}, {404, "", E2B_NOT_FOUND}, {500, "", E2B_GATEWAY},
+        {300, "[]", E2B_REDIRECT}, {401, "{\"code\":401,\"message\":\"no\"}", E2B_UNAUTHENTICATED}, {404, "", E2B_NOT_FOUND}, {500, "", E2B_GATEWAY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         e2b_sandbox_list list;
