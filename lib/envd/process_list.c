@@ -38,7 +38,7 @@ static e2b_err find_array(e2b_process_list *list, e2b_call *call)
             list->stage = STAGE_ITEMS;
             return E2B_OK;
         }
-        if (item.kind != E2B_JSON_SCALAR) return e2b_call_fail(call, E2B_PROTOCOL, "the answer is not a list");
+        if (item.kind != E2B_JSON_SCALAR || !e2b_json_is_null(&call->conn->reader)) return e2b_call_fail(call, E2B_PROTOCOL, "the answer is not a list");
     }
     if (err) return err;
     list->stage = STAGE_END;
