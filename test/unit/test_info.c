@@ -333,6 +333,8 @@ static void test_attach_that_fails(void **state)
         assert_string_equal(peer->sandbox.id, "isandbox1");
         assert_int_equal(peer->sandbox.state, E2B_SANDBOX_LIVE);
         /* Nothing malformed goes out. */
+        assert_null(strpbrk(peer->sandbox.access_token, "\r\n"));
+        assert_null(strpbrk(peer->sandbox.domain, "\r\n/"));
         if (err == E2B_PROTOCOL) assert_int_equal(e2b_process_list_open(&peer->sandbox, &list, NULL), E2B_STATE);
         assert_int_equal(peer->request_count, 1);
     }

@@ -164,6 +164,22 @@ static void test_the_look(void **state)
     assert_int_equal(peer->port.now_ms, 0);
 }
 
+/* What a create's malformed answer left behind is not taken for the sandbox's. */
+static void test_the_look_forgets(void **state)
+{
+    api_peer *peer = *state;
+    lose(peer);
+    strcpy(peer->sandbox.access_token, "stale");
+    strcpy(peer->sandbox.domain, "stale.example");
+    peer->sandbox.secret = true;
+    api_peer_answer(peer, 200, "[" MATCH("ifound") "]");
+    api_peer_answer(peer, 200, "{\"sandboxID\":\"ifound\",\"envdVersion\":\"0.6.13\",\"state\":\"running\"}");
+    api_peer_check(peer, e2b_sandbox_settle(&peer->sandbox, 0), E2B_OK);
+    assert_string_equal(peer->sandbox.access_token, "");
+    assert_string_equal(peer->sandbox.domain, "e2b.app");
+    assert_false(peer->sandbox.secret);
+}
+
 /* At once, then after 1, 2, 4, 8, 8 ... s; certain 80 s after the last byte. */
 static void test_the_times_of_the_looks(void **state)
 {
@@ -543,6 +559,7 @@ int main(void)
         TEST(test_kill_does_not_look_at_the_flag),
         TEST(test_an_earlier_failure_stays),
         TEST(test_the_look),
+        TEST(test_the_look_forgets),
         TEST(test_the_times_of_the_looks),
         TEST(test_the_times_are_limits),
         TEST(test_settle_for_a_while),

@@ -329,6 +329,34 @@ static void test_one_connection(void **state)
     assert_int_equal(e2b_sandbox_list_next(&list, &info), E2B_CLOSED);
     api_peer_check_words(&peer->client.error, E2B_CLOSED, "kill");
     e2b_sandbox_list_close(&list);
+    /* Closed without a look at what became of it. */
+    api_peer_answer(peer, 200, "[" ITEM("i1") "," ITEM("i2") "]");
+    api_peer_answer(peer, 204, "");
+    open_list(peer, &list, (e2b_list_options){0});
+    expect(peer, &list, "i1");
+    peer->sandbox.state = E2B_SANDBOX_LIVE;
+    api_peer_check(peer, e2b_sandbox_kill(&peer->sandbox), E2B_OK);
+    e2b_sandbox_list_close(&list);
+}
+
+static void test_lists_beside_each_other(void **state)
+{
+    api_peer *peer = *state;
+    e2b_sandbox_list lists[3];
+    e2b_sandbox_info info;
+    api_peer_restart(peer, &(e2b_client_options){.connections = 3});
+    for (int i = 0; i < 3; i++) open_list(peer, &lists[i], (e2b_list_options){0});
+    api_peer_answer(peer, 200, "[" ITEM("a1") "," ITEM("a2") "]");
+    api_peer_answer(peer, 200, "[" ITEM("b1") "," ITEM("b2") "]");
+    expect(peer, &lists[0], "a1");
+    expect(peer, &lists[1], "b1");
+    /* One connection of three is kept for calls. */
+    assert_int_equal(e2b_sandbox_list_next(&lists[2], &info), E2B_BUSY);
+    api_peer_check_words(&peer->client.error, E2B_BUSY, "list sandboxes: ");
+    expect(peer, &lists[0], "a2");
+    expect(peer, &lists[1], "b2");
+    expect(peer, &lists[1], "");
+    expect(peer, &lists[0], "");
 }
 
 static void test_cut_at_every_byte(void **state)
@@ -488,6 +516,7 @@ int main(void)
         TEST(test_moved_between_calls),
         TEST(test_closed_in_the_middle),
         TEST(test_one_connection),
+        TEST(test_lists_beside_each_other),
         TEST(test_cut_at_every_byte),
         TEST(test_page_is_asked_again_on_a_dead_kept_link),
         TEST(test_a_hundred_thousand),
