@@ -67,11 +67,12 @@ void e2b_conn_start(e2b_conn *conn, char *next_token, size_t next_token_size)
 
 /* ---- Out --------------------------------------------------------------------- */
 
+/* Once the link was up, whatever the port calls its failure: what was sent may
+ * have arrived. */
 static e2b_err send_failure(const e2b_conn *conn, int32_t outcome)
 {
-    if (outcome == E2B_IO_TLS) return E2B_TLS;
-    if (outcome == E2B_IO_RESOLVE) return E2B_RESOLVE;
-    return outcome == E2B_IO_CONNECT || !conn->up ? E2B_CONNECT : E2B_SEND;
+    if (conn->up) return E2B_SEND;
+    return outcome == E2B_IO_TLS ? E2B_TLS : outcome == E2B_IO_RESOLVE ? E2B_RESOLVE : E2B_CONNECT;
 }
 
 e2b_err e2b_conn_send(e2b_client *client, e2b_conn *conn, const e2b_request *request)
@@ -99,7 +100,7 @@ e2b_err e2b_conn_send(e2b_client *client, e2b_conn *conn, const e2b_request *req
 static e2b_err receive_failure(e2b_conn *conn, int32_t outcome)
 {
     if (outcome == E2B_IO_END) return e2b_http_end(&conn->http) == E2B_HTTP_DONE ? E2B_OK : conn->http.err;
-    if (outcome == E2B_IO_TLS) return E2B_TLS;
+    if (!conn->up && outcome == E2B_IO_TLS) return E2B_TLS;
     if (!conn->up && outcome == E2B_IO_CONNECT) return E2B_CONNECT;
     return e2b_http_started(&conn->http) ? E2B_TRUNCATED : E2B_NO_REPLY;
 }
