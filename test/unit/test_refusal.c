@@ -277,7 +277,7 @@ static void secrets_sent_back(void **state)
             refuse(401, body, false);
             for (size_t at = 0; at + 8 <= strlen(KEY); at++) {
                 char part[9];
-                snprintf(part, sizeof part, "%.8s", KEY + at);
+                snprintf(part, sizeof part, "%.8s", &KEY[at]);
                 if (strstr(client.error.text, part)) fail_msg("%s", client.error.text);
             }
         }
