@@ -113,6 +113,7 @@ recorded_replies recorded_open(const char *server)
         assert_true(found.count < MOST);
         read_row(&row, &replies[found.count++]);
     }
+    free(row.fields); /* the text stays, the replies point into it */
     assert_true(found.count > 0);
     return found;
 }
