@@ -46,6 +46,7 @@ static bool json_object_wrong(const char *json)
 {
     e2b_json_reader reader;
     e2b_json_item item;
+    e2b_text unread = {NULL, 0, 0, 0};
     e2b_str rest = str(json);
     bool first = true;
     memset(&reader, 0, sizeof reader);
@@ -53,6 +54,7 @@ static bool json_object_wrong(const char *json)
         size_t used;
         int32_t kind = e2b_json_read(&reader, rest.ptr, rest.len, &used, &item);
         if (kind == E2B_JSON_BAD || (first && kind != E2B_JSON_OBJECT)) return true;
+        if (kind == E2B_JSON_TEXT && !e2b_json_text(&reader, &item, &unread)) return true;
         first = false;
         rest.ptr += used;
         rest.len -= used;

@@ -151,6 +151,8 @@ e2b_err e2b_call_fail(e2b_call *call, e2b_err err, const char *detail)
     if (err <= E2B_RESOLVE && err > E2B_PROTOCOL) error->port_error = port_error;
     if (err == E2B_UNSUPPORTED && !call->conn)
         e2b_text_string(&text, "this build has no TLS: set E2B_API_URL and E2B_SANDBOX_URL to an http URL");
+    else if (err == E2B_PROTOCOL && call->conn && !status)
+        e2b_text_string(&text, "what answers does not speak HTTP/1.1: check the URL, its scheme and port");
     else
         e2b_text_string(&text, detail ? detail : e2b_err_text(err));
     if (err <= E2B_RESOLVE && err > E2B_NO_EXIT) place(call, &text);
