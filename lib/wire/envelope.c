@@ -8,8 +8,9 @@ e2b_err e2b_envelope_read(e2b_envelope *envelope, const uint8_t *in, size_t len,
         uint8_t byte = in[*used];
         if (envelope->have == 0) {
             if (envelope->last) return E2B_PROTOCOL;
+            /* Text that is in no envelope has such bits too. */
+            if (byte & ~(FLAG_LAST | FLAG_COMPRESSED)) return E2B_PROTOCOL;
             if (byte & FLAG_COMPRESSED) return E2B_COMPRESSED;
-            if (byte & ~FLAG_LAST) return E2B_PROTOCOL;
             envelope->last = byte == FLAG_LAST;
             envelope->left = 0;
         } else {

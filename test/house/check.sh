@@ -151,8 +151,8 @@ tests_without_source() {
     for file in test/unit/test_*.c; do
         name=$(basename "$file" .c)
         name=${name#test_}
-        set -- lib/*/"$name".c port/*/"$name".c
-        [ $# -gt 0 ] || echo "$file tests no file named $name.c"
+        set -- lib/*/"$name".c port/*/"$name".c test/"$name"/*
+        [ $# -gt 0 ] || echo "$file tests no file named $name.c, and there is no data in test/$name"
     done
 }
 

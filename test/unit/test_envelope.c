@@ -96,7 +96,7 @@ static void refused(void **state)
     CHECK("\4\0\0\0\2{}", "E2B_PROTOCOL\nbad\n");
     CHECK("\200\0\0\0\2{}", "E2B_PROTOCOL\nbad\n");
     CHECK("\6\0\0\0\2{}", "E2B_PROTOCOL\nbad\n");
-    CHECK("{\"code\":1}", "E2B_COMPRESSED\nbad\n");
+    CHECK("{\"code\":1}", "E2B_PROTOCOL\nbad\n");
     CHECK("\0\0\0\0\1a\1", "message of 1\npayload 61\nend\nE2B_COMPRESSED\nbad\n");
     /* Nothing may follow the last. */
     const char after[] = "\2\0\0\0\0\0\0\0\0\1a";

@@ -9,92 +9,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "incremental.h"
-#include "wire/http.h"
+#include "http_answers.h"
 
-/* ---- The parser for the harness ------------------------------------------- */
-
-typedef struct plan {
-    bool head_request;
-    size_t token_size;  /* of the place for X-Next-Token; 0: none */
-    size_t whole_from;  /* from here on any cut is a proper end; 0: none is */
-} plan;
-
-typedef struct http_state {
-    e2b_http http;
-    const plan *plan;
-    char token[64];
-    bool bad;
-} http_state;
-
-static void reset(void *state, const void *context)
-{
-    http_state *s = state;
-    s->plan = context;
-    e2b_http_start(&s->http, s->plan->head_request, s->plan->token_size ? s->token : NULL, s->plan->token_size);
-}
-
-static int feed(void *state, char *in, size_t len, size_t *used, incremental_log *log)
-{
-    http_state *s = state;
-    *used = 0;
-    for (;;) {
-        size_t part;
-        e2b_str body;
-        int32_t kind = e2b_http_read(&s->http, in + *used, len - *used, &part, &body);
-        assert_true(part <= len - *used);
-        *used += part;
-        switch (kind) {
-        case E2B_HTTP_MORE: assert_int_equal(*used, len); return INCREMENTAL_MORE;
-        case E2B_HTTP_HEAD:
-            log_event(log, "head %u retry %u token %s", s->http.status, (unsigned)s->http.retry_after_s, s->token);
-            break;
-        case E2B_HTTP_BODY:
-            assert_true(body.len > 0 && body.ptr >= in && body.ptr + body.len <= in + len);
-            log_data(log, "body", body.ptr, body.len);
-            break;
-        case E2B_HTTP_DONE:
-            log_event(log, "complete %s", s->http.keep_alive ? "keep" : "close");
-            assert_int_equal(e2b_http_read(&s->http, in, len, &part, &body), E2B_HTTP_DONE);
-            assert_int_equal(part, 0);
-            return INCREMENTAL_DONE;
-        default:
-            assert_int_equal(kind, E2B_HTTP_BAD);
-            if (!s->bad) log_event(log, "%s", e2b_err_name(s->http.err));
-            s->bad = true;
-            return INCREMENTAL_BAD;
-        }
-    }
-}
-
-static bool end(void *state, incremental_log *log)
-{
-    http_state *s = state;
-    bool started = e2b_http_started(&s->http);
-    if (e2b_http_end(&s->http) == E2B_HTTP_DONE) {
-        assert_int_equal(e2b_http_end(&s->http), E2B_HTTP_DONE);
-        log_event(log, "complete %s", s->http.keep_alive ? "keep" : "close");
-        return true;
-    }
-    if (!s->bad) assert_int_equal(s->http.err, started ? E2B_TRUNCATED : E2B_NO_REPLY);
-    assert_int_equal(e2b_http_end(&s->http), E2B_HTTP_BAD);
-    return false;
-}
-
-static bool is_whole(const void *context, const char *in, size_t len)
-{
-    const plan *p = context;
-    (void)in;
-    return p->whole_from && len >= p->whole_from;
-}
-
-static const char *run(const plan *p, const char *in, size_t len)
-{
-    incremental_parser parser = {sizeof(http_state), reset, feed, end, is_whole, p};
-    return incremental_check(&parser, in, len);
-}
-
-static const plan ordinary = {false, 0, 0};
+static const answer_plan ordinary = {false, 0, 0};
 
 static void expect(const char *log, unsigned status, const char *body, const char *last)
 {
@@ -111,16 +28,16 @@ static void expect(const char *log, unsigned status, const char *body, const cha
 }
 
 /* An answer, its status and body, and whether the link is kept; all of it belongs to the answer. */
-static void good(const plan *p, const char *in, unsigned status, const char *body, const char *kept)
+static void good(const answer_plan *p, const char *in, unsigned status, const char *body, const char *kept)
 {
     char last[64];
     snprintf(last, sizeof last, "complete %s\ndone %zu", kept, strlen(in));
-    expect(run(p, in, strlen(in)), status, body, last);
+    expect(check_answer(p, in, strlen(in)), status, body, last);
 }
 
 static void bad(const char *in, const char *error)
 {
-    const char *log = run(&ordinary, in, strlen(in));
+    const char *log = check_answer(&ordinary, in, strlen(in));
     const char *last = strstr(log, error);
     if (!last || strcmp(last + strlen(error), "\nbad\n") != 0) fail_msg("%s gave, not %s:\n%s", in, error, log);
 }
@@ -167,19 +84,19 @@ static void bodies_until_the_end(void **state)
 {
     (void)state;
     const char head[] = OK_HEAD "Content-Type: text/html\r\n\r\n";
-    plan p = {false, 0, sizeof head - 1};
+    answer_plan p = {false, 0, sizeof head - 1};
     const char page[] = OK_HEAD "Content-Type: text/html\r\n\r\nhello";
-    expect(run(&p, page, sizeof page - 1), 200, "hello", "complete close\nwhole");
-    expect(run(&p, head, sizeof head - 1), 200, "", "complete close\nwhole");
+    expect(check_answer(&p, page, sizeof page - 1), 200, "hello", "complete close\nwhole");
+    expect(check_answer(&p, head, sizeof head - 1), 200, "", "complete close\nwhole");
     const char old[] = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nold";
-    plan q = {false, 0, sizeof old - 4};
-    expect(run(&q, old, sizeof old - 1), 200, "old", "complete close\nwhole");
+    answer_plan q = {false, 0, sizeof old - 4};
+    expect(check_answer(&q, old, sizeof old - 1), 200, "old", "complete close\nwhole");
 }
 
 static void answers_without_a_body(void **state)
 {
     (void)state;
-    plan head = {true, 0, 0};
+    answer_plan head = {true, 0, 0};
     good(&ordinary, "HTTP/1.1 204 No Content\r\n\r\n", 204, "", "keep");
     good(&ordinary, "HTTP/1.1 204 No Content\r\nContent-Length: 99\r\n\r\n", 204, "", "keep");
     good(&ordinary, "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", 204, "", "keep");
@@ -193,7 +110,7 @@ static void answers_without_a_body(void **state)
 static void informational_answers(void **state)
 {
     (void)state;
-    plan token = {false, 16, 0};
+    answer_plan token = {false, 16, 0};
     good(&ordinary, "HTTP/1.1 100 Continue\r\n\r\n" OK_HEAD "Content-Length: 1\r\n\r\na", 200, "a", "keep");
     good(&ordinary, "HTTP/1.1 103 Early Hints\r\nContent-Length: 9\r\nRetry-After: 9\r\n\r\n" CHUNKED "0\r\n\r\n", 200, "", "keep");
     good(&ordinary, "HTTP/1.1 100 Continue\r\nContent-Encoding: gzip\r\n\r\n" OK_HEAD "Content-Length: 1\r\n\r\na", 200, "a", "keep");
@@ -242,7 +159,7 @@ static void two_answers_in_one_read(void **state)
         char both[300], last[64];
         size_t len = (size_t)snprintf(both, sizeof both, "%s%s", first[i], OK_HEAD "Content-Length: 3\r\n\r\ntwo");
         snprintf(last, sizeof last, "complete %s\ndone %zu", i == 2 ? "close" : "keep", strlen(first[i]));
-        expect(run(&ordinary, both, len), i == 3 ? 204 : 200, i == 3 ? "" : "one", last);
+        expect(check_answer(&ordinary, both, len), i == 3 ? 204 : 200, i == 3 ? "" : "one", last);
     }
 }
 
@@ -338,7 +255,7 @@ static void field_lines(void **state)
         bad(in, "E2B_PROTOCOL");
     }
     const char nul[] = OK_HEAD "A: x\0y\r\n\r\n";
-    assert_non_null(strstr(run(&ordinary, nul, sizeof nul - 1), "E2B_PROTOCOL\nbad"));
+    assert_non_null(strstr(check_answer(&ordinary, nul, sizeof nul - 1), "E2B_PROTOCOL\nbad"));
 }
 
 static void lengths(void **state)
@@ -363,7 +280,7 @@ static void lengths(void **state)
     bad(OK_HEAD "Content-Length: 18446744073709551615\r\n\r\n", "E2B_LIMIT");
     bad(OK_HEAD "Content-Length: 9007199254740993\r\n\r\n", "E2B_LIMIT");
     const char longest[] = OK_HEAD "Content-Length: 9007199254740992\r\n\r\na";
-    expect(run(&ordinary, longest, sizeof longest - 1), 200, "a", "cut off");
+    expect(check_answer(&ordinary, longest, sizeof longest - 1), 200, "a", "cut off");
 }
 
 static void chunk_lines(void **state)
@@ -383,7 +300,7 @@ static void chunk_lines(void **state)
         bad(in, "E2B_PROTOCOL");
     }
     const char nul[] = CHUNKED "5;a=\0\r\nhello\r\n0\r\n\r\n";
-    assert_non_null(strstr(run(&ordinary, nul, sizeof nul - 1), "E2B_PROTOCOL\nbad"));
+    assert_non_null(strstr(check_answer(&ordinary, nul, sizeof nul - 1), "E2B_PROTOCOL\nbad"));
 }
 
 static void compressed(void **state)
@@ -420,14 +337,14 @@ static void retry_after(void **state)
         char in[200], wanted[100];
         snprintf(in, sizeof in, "HTTP/1.1 429 Too Many\r\nretry-AFTER:%s\r\nContent-Length: 0\r\n\r\n", rows[i].value);
         snprintf(wanted, sizeof wanted, "head 429 retry %u token \ncomplete keep\ndone %zu\n", rows[i].seconds, strlen(in));
-        assert_string_equal(run(&ordinary, in, strlen(in)), wanted);
+        assert_string_equal(check_answer(&ordinary, in, strlen(in)), wanted);
     }
 }
 
 static void next_token(void **state)
 {
     (void)state;
-    plan p = {false, 8, 0};
+    answer_plan p = {false, 8, 0};
     static const struct {
         const char *fields, *token;
     } rows[] = {
@@ -438,16 +355,16 @@ static void next_token(void **state)
         char in[200], wanted[100];
         snprintf(in, sizeof in, OK_HEAD "%sContent-Length: 0\r\n\r\n", rows[i].fields);
         snprintf(wanted, sizeof wanted, "head 200 retry 0 token %s\ncomplete keep\ndone %zu\n", rows[i].token, strlen(in));
-        assert_string_equal(run(&p, in, strlen(in)), wanted);
+        assert_string_equal(check_answer(&p, in, strlen(in)), wanted);
     }
     const char too_long[] = OK_HEAD "X-Next-Token: abcdefgh\r\n\r\n";
     const char trailer[] = CHUNKED "0\r\nX-Next-Token: late\r\nRetry-After: 9\r\nContent-Encoding: gzip\r\n\r\n";
-    const char *log = run(&p, too_long, sizeof too_long - 1);
+    const char *log = check_answer(&p, too_long, sizeof too_long - 1);
     assert_string_equal(log, "E2B_LIMIT\nbad\n");
     /* Nobody asked for it: any length. */
     good(&ordinary, OK_HEAD "X-Next-Token: abcdefgh\r\nContent-Length: 0\r\n\r\n", 200, "", "keep");
     /* In a trailer it means nothing; its place may be gone by then. */
-    log = run(&p, trailer, sizeof trailer - 1);
+    log = check_answer(&p, trailer, sizeof trailer - 1);
     assert_non_null(strstr(log, "complete keep\ndone"));
 }
 
@@ -481,8 +398,7 @@ static bytes new_bytes(void)
 /* Ends with a line that only the answer's acceptance or the error can give. */
 static void check_limit(const bytes *b, bool accepted)
 {
-    incremental_parser parser = {sizeof(http_state), reset, feed, end, is_whole, &ordinary};
-    const char *log = (b->len < 2000 ? incremental_check : incremental_run)(&parser, b->at, b->len);
+    const char *log = (b->len < 2000 ? check_answer : read_answer)(&ordinary, b->at, b->len);
     if ((strstr(log, "E2B_LIMIT\nbad\n") != NULL) == accepted) fail_msg("%s", accepted ? "refused" : "accepted");
     if (accepted) assert_non_null(strstr(log, "\ndone "));
 }
