@@ -221,8 +221,9 @@ typedef struct e2b_sandbox_options {
 e2b_err e2b_sandbox_create(e2b_client *client, e2b_sandbox *sandbox, const e2b_sandbox_options *options);
 
 /* Finds out what became of a create whose answer was lost, looking at once
- * and then after 1, 2, 4, 8, 8 ... s, for at most `wait_ms` (E2B_NO_LIMIT:
- * until it is known). Ends LIVE (with token), GONE, or still MAYBE, which is
+ * and then after 1, 2, 4, 8, 8 ... s, the last time `wait_ms` from now at the
+ * latest (E2B_NO_LIMIT: until it is known); each look has limits.request_ms of
+ * its own. Ends LIVE (with token), GONE, or still MAYBE, which is
  * E2B_OK too. GONE is said only when nothing matches limits.settle_ms after
  * the request's last byte: a server may finish that late. OK without I/O in
  * every other state. Writes to client->cleanup_error. */
@@ -310,8 +311,9 @@ typedef struct e2b_sandbox_info {
 e2b_err e2b_sandbox_get_info(e2b_sandbox *sandbox, e2b_sandbox_info *info, e2b_arena *arena);
 
 /* Walks a JSON object of strings, such as metadata: *position is 0 at first.
- * Gives name and value unescaped (into the text itself, which is why it must
- * be writable, as it is in an arena). false at the end or on bad text. */
+ * Gives name and value unescaped into the text itself, which is why it must be
+ * writable, as it is in an arena, and can be walked only once. False at the
+ * end, and at anything that is no string. */
 bool e2b_json_pairs(e2b_str object, size_t *position, e2b_str *name, e2b_str *value);
 
 typedef struct e2b_list_options {
