@@ -152,9 +152,7 @@ static e2b_err give_up(e2b_process *process)
     e2b_look_stop(process);
     if (!stream) return E2B_IDLE;
     client->waits[0] = (e2b_wait_item){&stream->link, E2B_WANT_RECV, 0};
-    if (!e2b_wait_ready(client, 1, 0, NULL) && !client->waits[0].ready) return E2B_IDLE;
-    stream->quiet = false;
-    return E2B_PENDING;
+    return !e2b_wait_ready(client, 1, 0, NULL) && !client->waits[0].ready ? E2B_IDLE : E2B_PENDING;
 }
 
 e2b_err e2b_look_step(e2b_process *process)

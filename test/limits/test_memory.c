@@ -105,15 +105,19 @@ static void busy_peer(envd_peer *peer)
     peer->port.port.recv = slow_recv;
 }
 
+/* What one receive has room for: so that each is full and none says that no more is there. */
+#define ROOM 1016u
+
 static void endless(envd_peer *peer, const char *path, const char *head, const char *again)
 {
-    static char long_text[2049];
+    static char long_text[20 * ROOM];
     size_t length = strlen(again);
-    for (size_t i = 0; i < 2048; i++) long_text[i] = again[i % length];
+    for (size_t i = 0; i < sizeof long_text; i++) long_text[i] = again[i % length];
     e2b_memory_script *script = envd_peer_answer(peer, path);
     e2b_memory_text(script, head);
     e2b_memory_repeat(script, UINT32_MAX);
-    e2b_memory_data(script, long_text, 2048 / length * length);
+    assert_int_equal(sizeof long_text % length, 0);
+    e2b_memory_data(script, long_text, sizeof long_text);
     e2b_memory_repeat_end(script);
     envd_peer_done(peer);
 }
@@ -162,7 +166,7 @@ static void test_keepalives_without_a_pause(void **state)
         if (started) envd_write_started(peer, 7);
         /* In one step, so that every receive is full. */
         static const char keepalive[] = "1f\r\n\0\0\0\0\x1a{\"event\":{\"keepalive\":{}}}\r\n";
-        static char many[64 * (sizeof keepalive - 1)];
+        static char many[ROOM * (sizeof keepalive - 1)];
         for (size_t i = 0; i < sizeof many; i++) many[i] = keepalive[i % (sizeof keepalive - 1)];
         e2b_memory_repeat(script, UINT32_MAX);
         e2b_memory_data(script, many, sizeof many);

@@ -194,6 +194,58 @@ static void test_bytes_meanwhile(void **state)
     }
 }
 
+/* One answer of the port that comes late, whichever it is, changes nothing:
+ * between the look at the stream and the one at the list, bytes may come. */
+static void test_the_same_moment(void **state)
+{
+    envd_peer *peer = *state;
+    uint64_t calls = 1;
+    for (uint64_t call = 0; call < calls; call++) {
+        e2b_process process;
+        e2b_event event;
+        e2b_err err;
+        envd_peer_restart(peer, NULL);
+        peer->tolerant = true;
+        late_stream(peer, IDLE + 200);
+        envd_peer_start(peer, &process, false);
+        uint64_t first = peer->port.calls;
+        e2b_memory_script *script = envd_peer_answer(peer, "/List");
+        e2b_memory_advance(script, 200);
+        envd_write_reply(script, 200, NOT_LISTED);
+        envd_peer_done(peer);
+        peer->port.fail_call = call ? first + call : 0;
+        peer->port.fail_outcome = E2B_IO_AGAIN;
+        do err = e2b_process_next(&process, &event, E2B_NO_LIMIT);
+        while (!err && event.kind != E2B_EVENT_END);
+        if (!call) calls = peer->port.calls - first;
+        /* From open and wait it is a failure: there is no list then, or no stream. */
+        if (err) assert_true(err == E2B_PORT || envd_peer_count(peer, "/List") == 0);
+        e2b_process_close(&process);
+    }
+    assert_true(calls > 10);
+}
+
+/* Its slot is free again as soon as bytes have come. */
+static void test_given_up_for_bytes(void **state)
+{
+    envd_peer *peer = *state;
+    e2b_process process;
+    envd_peer_restart(peer, &(envd_peer_options){.connections = 2});
+    e2b_memory_script *script = envd_peer_answer(peer, "/Start");
+    envd_write_head(script);
+    envd_write_started(peer, 7);
+    e2b_memory_advance(script, IDLE + 100);
+    envd_write_text(peer, E2B_EVENT_OUT, "late");
+    envd_peer_done(peer);
+    envd_peer_start(peer, &process, false);
+    envd_peer_silence(peer, "/List");
+    envd_peer_text(peer, &process, E2B_EVENT_OUT, "late");
+    envd_peer_nothing(peer, &process, 10);
+    envd_peer_reply(peer, "/health", 200, "{}");
+    envd_peer_check(peer, e2b_sandbox_health(&peer->sandbox), E2B_OK);
+    e2b_process_close(&process);
+}
+
 /* The same through e2b_wait, whose caller reads only what it is told is ready. */
 static void test_bytes_meanwhile_in_a_wait(void **state)
 {
@@ -311,7 +363,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_listed_restarts_the_clock), TEST(test_bytes_keep_it_away), TEST(test_idle), TEST(test_the_limit_is_the_clients),
-        TEST(test_no_slot), TEST(test_takes_a_pieces_slot), TEST(test_on_a_fresh_link), TEST(test_bytes_meanwhile),
+        TEST(test_no_slot), TEST(test_takes_a_pieces_slot), TEST(test_on_a_fresh_link), TEST(test_bytes_meanwhile), TEST(test_the_same_moment), TEST(test_given_up_for_bytes),
         TEST(test_bytes_meanwhile_in_a_wait), TEST(test_a_command_line_of_a_megabyte), TEST(test_many_at_the_same_moment),
         TEST(test_a_turn_that_never_comes), TEST(test_a_signal_takes_the_slot),
     };

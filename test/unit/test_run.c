@@ -173,6 +173,19 @@ static void test_the_exit_code_of_a_cut_stream(void **state)
     assert_int_equal(result.exit_code, 4);
 }
 
+static void test_cancelled(void **state)
+{
+    envd_peer *peer = *state;
+    volatile int cancel = 0;
+    e2b_run_result result = {0};
+    envd_peer_restart(peer, &(envd_peer_options){.cancel = &cancel});
+    envd_peer_quiet_stream(peer);
+    peer->port.cancel = &cancel;
+    peer->port.cancel_wait = 2;
+    envd_peer_check(peer, e2b_run(&peer->sandbox, "x", NULL, &result), E2B_CANCELLED);
+    envd_peer_slots_free(peer);
+}
+
 static void test_what_is_refused(void **state)
 {
     envd_peer *peer = *state;
@@ -204,7 +217,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_output_and_exit), TEST(test_every_size_of_buffer), TEST(test_killed), TEST(test_the_limit_is_sent),
-        TEST(test_the_service_ends_it), TEST(test_the_service_forgets_it), TEST(test_the_exit_code_of_a_cut_stream), TEST(test_what_is_refused),
+        TEST(test_the_service_ends_it), TEST(test_the_service_forgets_it), TEST(test_the_exit_code_of_a_cut_stream), TEST(test_what_is_refused), TEST(test_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

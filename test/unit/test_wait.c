@@ -94,20 +94,25 @@ static void test_what_needs_no_port(void **state)
     assert_int_equal(e2b_process_next(&failed, &event, 0), E2B_TRUNCATED);
 }
 
-/* Unread bytes lie in the slot: the port knows nothing of them. */
-static void test_unread_bytes(void **state)
+/* The start and two outputs, all in one receive. */
+static void three_in_one(envd_peer *peer)
 {
-    envd_peer *peer = *state;
-    e2b_process process, *list[1] = {&process};
-    size_t ready;
     e2b_memory_script *script = envd_peer_answer(peer, "/Start");
-    /* Everything in one receive: the start, two outputs, and nothing more. */
     static const char raw[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
                               "24\r\n\0\0\0\0\x1f{\"event\":{\"start\":{\"pid\":777}}}\r\n"
                               "29\r\n\0\0\0\0\x24{\"event\":{\"data\":{\"stdout\":\"aGkK\"}}}\r\n"
                               "29\r\n\0\0\0\0\x24{\"event\":{\"data\":{\"stderr\":\"aGkK\"}}}\r\n";
     e2b_memory_data(script, raw, sizeof raw - 1);
     envd_peer_done(peer);
+}
+
+/* Unread bytes lie in the slot: the port knows nothing of them. */
+static void test_unread_bytes(void **state)
+{
+    envd_peer *peer = *state;
+    e2b_process process, *list[1] = {&process};
+    size_t ready;
+    three_in_one(peer);
     envd_peer_start(peer, &process, false);
     for (int i = 0; i < 2; i++) {
         uint64_t calls = peer->port.calls;
@@ -217,6 +222,23 @@ static void test_a_quiet_one_is_heard(void **state)
     e2b_process_close(&quiet);
 }
 
+/* Also with one at hand that needs no port, it is asked about the others. */
+static void test_the_port_is_asked_all_the_same(void **state)
+{
+    envd_peer *peer = *state;
+    e2b_process closed, talking, *list[2] = {&closed, &talking};
+    size_t ready;
+    envd_peer_quiet_stream(peer);
+    envd_peer_start(peer, &closed, false);
+    e2b_process_close(&closed);
+    talking_stream(peer, 0, 1, "word");
+    envd_peer_start(peer, &talking, false);
+    envd_peer_check(peer, wait(peer, list, 2, E2B_NO_LIMIT, &ready), E2B_OK);
+    assert_int_equal(ready, 2);
+    assert_int_equal(peer->port.now_ms, 0);
+    e2b_process_close(&talking);
+}
+
 /* ---- What runs beside the streams --------------------------------------------------------- */
 
 static void test_input_is_stepped(void **state)
@@ -245,7 +267,7 @@ static void test_input_is_stepped_beside_unread_output(void **state)
     envd_peer *peer = *state;
     e2b_process process, *list[1] = {&process};
     size_t ready;
-    talking_stream(peer, 0, 3, "unread");
+    three_in_one(peer);
     envd_peer_start(peer, &process, true);
     envd_peer_reply_always(peer, "/SendInput", 200, "{}");
     envd_peer_check(peer, e2b_process_send(&process, "x", 1), E2B_OK);
@@ -408,7 +430,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_the_ready_ones_come_first), TEST(test_what_needs_no_port), TEST(test_unread_bytes), TEST(test_an_end_by_length),
-        TEST(test_other_clients_and_none), TEST(test_none_is_starved), TEST(test_a_quiet_one_is_heard), TEST(test_input_is_stepped),
+        TEST(test_other_clients_and_none), TEST(test_none_is_starved), TEST(test_a_quiet_one_is_heard), TEST(test_the_port_is_asked_all_the_same), TEST(test_input_is_stepped),
         TEST(test_input_is_stepped_beside_unread_output), TEST(test_a_freed_slot_is_used), TEST(test_a_connect_limit_ends_the_wait),
         TEST(test_silence_is_looked_into), TEST(test_cancelled), TEST(test_short_waits), TEST(test_woken), TEST(test_the_port_fails),
     };
