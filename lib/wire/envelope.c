@@ -12,7 +12,6 @@ e2b_err e2b_envelope_read(e2b_envelope *envelope, const uint8_t *in, size_t len,
             if (byte & ~(FLAG_LAST | FLAG_COMPRESSED)) return E2B_PROTOCOL;
             if (byte & FLAG_COMPRESSED) return E2B_COMPRESSED;
             envelope->last = byte == FLAG_LAST;
-            envelope->left = 0;
         } else {
             envelope->left = envelope->left << 8 | byte;
         }

@@ -13,7 +13,7 @@
 typedef struct http_state {
     e2b_http http;
     const answer_plan *plan;
-    char token[64];
+    char token[64], token_at_head[64];
     bool bad;
 } http_state;
 
@@ -38,6 +38,7 @@ static int feed(void *state, char *in, size_t len, size_t *used, incremental_log
         case E2B_HTTP_MORE: assert_int_equal(*used, len); return INCREMENTAL_MORE;
         case E2B_HTTP_HEAD:
             log_event(log, "head %u retry %u token %s", s->http.status, (unsigned)s->http.retry_after_s, s->token);
+            memcpy(s->token_at_head, s->token, sizeof s->token);
             break;
         case E2B_HTTP_BODY:
             assert_true(body.len > 0 && body.ptr >= in && body.ptr + body.len <= in + len);
@@ -47,6 +48,7 @@ static int feed(void *state, char *in, size_t len, size_t *used, incremental_log
             log_event(log, "complete %s", s->http.keep_alive ? "keep" : "close");
             assert_int_equal(e2b_http_read(&s->http, in, len, &part, &body), E2B_HTTP_DONE);
             assert_int_equal(part, 0);
+            assert_string_equal(s->token, s->token_at_head);
             return INCREMENTAL_DONE;
         default:
             assert_int_equal(kind, E2B_HTTP_BAD);

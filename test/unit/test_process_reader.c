@@ -97,6 +97,8 @@ static void one_event_a_message(void **state)
           proto_messages(START_P, "0a0712030a01781a00", NULL), "start 7\nout 78\nbad\n");
     EQUAL(json_messages(START, "{\"event\":{\"data\":{\"stdout\":\"eA==\"}},\"event\":{\"end\":{}}}", NULL),
           proto_messages(START_P, "0a0512030a01780a021a00", NULL), "start 7\nout 78\nbad\n");
+    EQUAL(json_messages(START, "{\"event\":{\"data\":{\"stdout\":\"eA==\"}},\"event\":{}}", NULL),
+          proto_messages(START_P, "0a0512030a01780a00", NULL), "start 7\nout 78\nbad\n");
     EQUAL(json_messages("{\"event\":{\"keepalive\":{},\"start\":{\"pid\":7}}}", NULL), proto_messages("0a0622000a020807", NULL),
           "start 7\nwhole\n");
 }
@@ -144,6 +146,8 @@ static void words(void **state)
           "start 7\nend 0 killed 'failed to wait'\nwhole\n");
     EQUAL(json_messages(START, "{\"event\":{\"end\":{\"status\":\"one\",\"status\":\"two\"}}}", NULL),
           proto_messages(START_P, "0a0c1a0a1a036f6e651a0374776f", NULL), "start 7\nend 0 killed 'two'\nwhole\n");
+    EQUAL(json_messages(START, "{\"event\":{\"end\":{\"status\":\"yes\",\"error\":\"no\"}}}", NULL),
+          proto_messages(START_P, "0a0b1a091a0379657322026e6f", NULL), "start 7\nend 0 killed 'yes'\nwhole\n");
     /* More than is kept, and what no terminal should see. */
     EQUAL(json_messages(START, "{\"event\":{\"end\":{\"status\":\"0123456789012345678901234567890123456789012\xc3\xa9 more\"}}}", NULL),
           proto_messages(START_P, "0a361a341a32303132333435363738393031323334353637383930313233343536373839"
