@@ -230,6 +230,7 @@ size_t recorded_call_every_way(recorded_run *run, const recorded_reply *reply)
         recorded_call(run, reply, &way);
         way.most = 0;
         runs += 2;
+        if (recorded_sampled() && i > 0) continue;
         for (way.split = 1; way.split < way.cut; way.split = recorded_next(reply, way.split), runs++)
             recorded_call(run, reply, &way);
         runs += cut_everywhere(run, reply, slots[i]);

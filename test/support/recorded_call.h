@@ -15,7 +15,8 @@ void recorded_make_call(recorded_run *run, const recorded_reply *reply, const re
 /* Every way: whole, byte by byte and in every split in two through slots of
  * three sizes; each ending at every byte, over a fresh and over a kept link
  * (of replies over 2 KiB through the smallest slot, and over a kept link the
- * first bytes). Gives the number of runs. */
+ * first bytes). When sampling, cuts and splits take the smallest slot only.
+ * Gives the number of runs. */
 size_t recorded_call_every_way(recorded_run *run, const recorded_reply *reply);
 
 /* The next cut or split after `at`: each one, or when sampling replies over 1 KiB every 64th or so, by a fixed seed. */
