@@ -95,6 +95,10 @@ e2b_err e2b_wait(e2b_client *client, e2b_process **processes, size_t count, uint
 {
     uint64_t deadline = wait_ms == E2B_NO_LIMIT ? E2B_NO_DEADLINE : e2b_now(client) + wait_ms;
     *ready = 0;
+    if (!count) { /* no array either, perhaps: it only sleeps */
+        e2b_err err = e2b_wait_ready(client, 0, deadline, NULL);
+        return err ? e2b_fail(client, err, "wait", NULL) : E2B_OK;
+    }
     for (size_t i = 0; i < count; i++)
         if (processes[i]->sandbox && processes[i]->sandbox->client != client)
             return e2b_fail(client, E2B_INVALID, "wait", "a process of another client");
@@ -108,7 +112,7 @@ e2b_err e2b_wait(e2b_client *client, e2b_process **processes, size_t count, uint
         /* Also with some at hand the port is asked once, without waiting: none must be starved by another. */
         size_t links = fill(client, processes + *ready, count - *ready, &until);
         bool woken = false;
-        e2b_err err = links || !*ready ? e2b_wait_ready(client, links, until, &woken) : E2B_OK;
+        e2b_err err = links ? e2b_wait_ready(client, links, until, &woken) : E2B_OK;
         if (err) return *ready ? E2B_OK : e2b_fail(client, err, "wait", NULL);
         size_t found = 0;
         gather(client, processes + *ready, count - *ready, &found);

@@ -211,7 +211,7 @@ static void test_the_same_moment(void **state)
         uint64_t first = peer->port.calls;
         e2b_memory_script *script = envd_peer_answer(peer, "/List");
         e2b_memory_advance(script, 200);
-        envd_write_reply(script, 200, NOT_LISTED);
+        e2b_memory_text(script, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"); /* in one receive */
         envd_peer_done(peer);
         peer->port.fail_call = call ? first + call : 0;
         peer->port.fail_outcome = E2B_IO_AGAIN;
