@@ -40,12 +40,6 @@ bool e2b_http_started(const e2b_http *http)
     return !untouched || http->informational > 0;
 }
 
-bool e2b_http_at_end(const e2b_http *http)
-{
-    if (http->stage != STAGE_BODY) return false;
-    return http->complete || (!http->chunked && !http->reading_until_end && http->parser.content_length == 0);
-}
-
 static int32_t bad(e2b_http *http, e2b_err err)
 {
     http->stage = STAGE_BAD;

@@ -50,15 +50,13 @@ typedef struct e2b_http {
 void e2b_http_start(e2b_http *http, bool head_request, char *next_token, size_t next_token_size);
 
 /* Takes in up to `len` bytes, says in *used how many, and what it found. BODY
- * points into `in`. After DONE nothing more is taken. */
+ * points into `in`. After DONE nothing more is taken. An end that needs no
+ * further byte is found with len 0. */
 int32_t e2b_http_read(e2b_http *http, const char *in, size_t len, size_t *used, e2b_str *body);
 
 /* The link has ended in an orderly way. DONE if the body was to last until
  * then, else BAD: E2B_NO_REPLY before the first byte, E2B_TRUNCATED after it. */
 int32_t e2b_http_end(e2b_http *http);
-
-/* Whether the message's end will be found without a further byte. */
-bool e2b_http_at_end(const e2b_http *http);
 
 /* Whether any byte of an answer has come. */
 bool e2b_http_started(const e2b_http *http);
