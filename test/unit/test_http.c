@@ -204,7 +204,7 @@ static void the_end_is_found_at_once(void **state)
         e2b_str body;
         e2b_http_start(&http, false, NULL, 0);
         assert_int_equal(e2b_http_read(&http, rows[i].in, strlen(rows[i].in), &used, &body), E2B_HTTP_HEAD);
-        assert_int_equal(e2b_http_read(&http, NULL, 0, &used, &body), rows[i].at_end ? E2B_HTTP_DONE : E2B_HTTP_MORE);
+        assert_int_equal(e2b_http_read(&http, "", 0, &used, &body), rows[i].at_end ? E2B_HTTP_DONE : E2B_HTTP_MORE);
     }
 }
 
