@@ -50,9 +50,10 @@ static uint16_t beside(const e2b_client *client)
     return links;
 }
 
+/* The table has room for every link once: a handle given twice must not pass its end. */
 static size_t add(e2b_client *client, size_t count, e2b_conn *conn)
 {
-    if (!conn) return count;
+    if (!conn || count == client->conn_count) return count;
     client->waits[count] = (e2b_wait_item){&conn->link, e2b_conn_wants(conn), 0};
     return count + 1;
 }
@@ -73,7 +74,7 @@ static size_t fill(e2b_client *client, e2b_process **processes, size_t count, ui
 
 static bool was_ready(const e2b_client *client, size_t *link, const e2b_conn *conn)
 {
-    return conn && client->waits[(*link)++].ready;
+    return conn && *link < client->conn_count && client->waits[(*link)++].ready;
 }
 
 /* The table's answer, in the order in which it was filled. */

@@ -344,6 +344,28 @@ static void test_silence_is_looked_into(void **state)
 
 /* ---- How a wait ends -------------------------------------------------------------------------- */
 
+/* A handle given many times: no link stands in the table twice as often as there is room for. */
+static void test_one_handle_many_times(void **state)
+{
+    envd_peer *peer = *state;
+    e2b_process process, *list[300];
+    char strings[512];
+    size_t ready;
+    envd_peer_restart(peer, &(envd_peer_options){.connections = 2});
+    talking_stream(peer, 100, 1, "x");
+    envd_peer_start(peer, &process, false);
+    for (size_t i = 0; i < 300; i++) list[i] = &process;
+    size_t kept = peer->client.api_key.len + peer->client.user_agent.len;
+    memcpy(strings, peer->client.api_key.ptr, kept);
+    envd_peer_check(peer, wait(peer, list, 300, 50, &ready), E2B_OK);
+    assert_int_equal(ready, 0);
+    assert_memory_equal(peer->client.api_key.ptr, strings, kept);
+    envd_peer_check(peer, wait(peer, list, 300, E2B_NO_LIMIT, &ready), E2B_OK);
+    assert_true(ready > 0);
+    envd_peer_text(peer, &process, E2B_EVENT_OUT, "x");
+    e2b_process_close(&process);
+}
+
 static void test_cancelled(void **state)
 {
     envd_peer *peer = *state;
