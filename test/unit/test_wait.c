@@ -454,7 +454,7 @@ int main(void)
         TEST(test_the_ready_ones_come_first), TEST(test_what_needs_no_port), TEST(test_unread_bytes), TEST(test_an_end_by_length),
         TEST(test_other_clients_and_none), TEST(test_none_is_starved), TEST(test_a_quiet_one_is_heard), TEST(test_the_port_is_asked_all_the_same), TEST(test_input_is_stepped),
         TEST(test_input_is_stepped_beside_unread_output), TEST(test_a_freed_slot_is_used), TEST(test_a_connect_limit_ends_the_wait),
-        TEST(test_silence_is_looked_into), TEST(test_cancelled), TEST(test_short_waits), TEST(test_woken), TEST(test_the_port_fails),
+        TEST(test_silence_is_looked_into), TEST(test_one_handle_many_times), TEST(test_cancelled), TEST(test_short_waits), TEST(test_woken), TEST(test_the_port_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
