@@ -42,7 +42,7 @@ static void cut(const char *name)
 {
     const recorded_reply *reply = recorded_find(replies, name);
     size_t runs = recorded_cut_rest(&stream, reply, 4096, RECEIVE(4096), 0);
-    runs += recorded_cut_rest(&stream, reply, 1024, 48, 1);
+    runs += recorded_cut_rest(&stream, reply, 1024, 16, 1);
     print_message("# %s: %zu runs\n", name, runs);
 }
 

@@ -210,7 +210,7 @@ static size_t cut_everywhere(recorded_run *run, const recorded_reply *reply, siz
     if (is_long && slot > 1024) return 0;
     for (size_t cut = 0; cut <= reply->bytes.len; cut = recorded_next(reply, cut))
         for (int ending = 0; ending < RECORDED_ENDINGS; ending++)
-            for (int kept = 0; kept < (is_long && cut > FIRST ? 1 : 2); kept++) {
+            for (int kept = 0; kept < (cut > FIRST ? 1 : 2); kept++) {
                 recorded_way way = {cut, 0, 0, ending, slot, kept != 0};
                 recorded_call(run, reply, &way);
                 runs++;

@@ -13,10 +13,10 @@ void recorded_call(recorded_run *run, const recorded_reply *reply, const recorde
 void recorded_make_call(recorded_run *run, const recorded_reply *reply, const recorded_way *way);
 
 /* Every way: whole, byte by byte and in every split in two through slots of
- * three sizes; each ending at every byte, over a fresh and over a kept link
- * (of replies over 2 KiB through the smallest slot, and over a kept link the
- * first bytes). When sampling, cuts and splits take the smallest slot only.
- * Gives the number of runs. */
+ * three sizes; each ending at every byte, and at the first bytes also over a
+ * kept link, where only byte 0 differs. Replies over 2 KiB are cut in the
+ * smallest slot; when sampling, cuts and splits are all made there. Gives the
+ * number of runs. */
 size_t recorded_call_every_way(recorded_run *run, const recorded_reply *reply);
 
 /* The next cut or split after `at`: each one, or when sampling replies over 1 KiB every 64th or so, by a fixed seed. */

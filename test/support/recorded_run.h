@@ -7,7 +7,7 @@
 #include "e2b_memory.h"
 #include "recorded_reply.h"
 
-/* What follows the last byte that comes. */
+/* What follows the last byte that comes. The stall is the last of them. */
 enum { RECORDED_CLEAN, RECORDED_UNCLEAN, RECORDED_RESET, RECORDED_STALL, RECORDED_ENDINGS };
 
 #define RECORDED_CONNECTIONS 2u

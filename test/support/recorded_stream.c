@@ -225,30 +225,41 @@ static void give(recorded_stream *stream, const recorded_reply *reply, size_t fr
 typedef size_t try_at(recorded_stream *stream, const recorded_reply *reply, const recorded_state *state, size_t from,
                       size_t at, size_t slot);
 
+static void try_ending(recorded_stream *stream, const recorded_reply *reply, const recorded_state *state, size_t from,
+                       const recorded_way *way)
+{
+    recorded_restore(stream, state, way->slot);
+    give(stream, reply, from, way->cut);
+    recorded_add_ending(&stream->run.script, way->ending);
+    give(stream, reply, way->cut, way->cut);
+    recorded_finish(stream, reply, way);
+}
+
 static size_t try_endings(recorded_stream *stream, const recorded_reply *reply, const recorded_state *state, size_t from,
                           size_t at, size_t slot)
 {
-    for (int ending = 0; ending < RECORDED_ENDINGS; ending++) {
-        recorded_restore(stream, state, slot);
-        give(stream, reply, from, at);
-        recorded_add_ending(&stream->run.script, ending);
-        give(stream, reply, at, at);
-        recorded_finish(stream, reply, &(recorded_way){at, 0, stream->run.port.recv_max, ending, slot, false});
-    }
+    for (int ending = 0; ending < RECORDED_ENDINGS; ending++)
+        try_ending(stream, reply, state, from, &(recorded_way){at, 0, 0, ending, slot, false});
     return RECORDED_ENDINGS;
 }
 
-/* The same with everything read before the link ends. */
+/* The same with everything read, byte by byte, before the link ends. A stall
+ * looks for a second link through all steps of the script, which takes long in
+ * a long reply: of these few are tried. */
 static size_t try_endings_later(recorded_stream *stream, const recorded_reply *reply, const recorded_state *state,
                                 size_t from, size_t at, size_t slot)
 {
+    enum { LONG = 4096, EACH = 101 };
     static recorded_state read;
+    int endings = reply->bytes.len > LONG && at % EACH ? RECORDED_STALL : RECORDED_ENDINGS;
     recorded_way way = recorded_whole(reply, slot);
     recorded_restore(stream, state, slot);
     give(stream, reply, from, at);
     recorded_read(stream, reply, &way);
     recorded_save(stream, &read, slot);
-    return try_endings(stream, reply, &read, at, at, slot);
+    for (int ending = 0; ending < endings; ending++)
+        try_ending(stream, reply, &read, at, &(recorded_way){at, 0, 1, ending, slot, false});
+    return (size_t)endings;
 }
 
 static size_t try_split(recorded_stream *stream, const recorded_reply *reply, const recorded_state *state, size_t from,
