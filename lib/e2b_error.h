@@ -48,7 +48,7 @@ typedef int32_t e2b_err;
     X(E2B_COMPRESSED, -42, 0, 1, "the answer is compressed although nothing compressed was accepted") \
     X(E2B_NO_EXIT, -43, 0, 1, "the stream ended properly but never said how the process ended") \
     /* answers that refuse */ \
-    X(E2B_UNAUTHENTICATED, -50, 0, 0, "the key or token was refused: check the API key") \
+    X(E2B_UNAUTHENTICATED, -50, 0, 0, "refused: check the API key, or the user name") \
     X(E2B_FORBIDDEN, -51, 0, 0, "not allowed for this account") \
     X(E2B_NOT_FOUND, -52, 0, 0, "no such thing") \
     X(E2B_CONFLICT, -53, 1, 0, "in conflict with the present state; it may pass") \
@@ -84,7 +84,7 @@ typedef struct e2b_error {
     int32_t port_error;      /* the port's number (errno, a TLS code); 0: none */
     uint32_t retry_after_s;  /* what the server asked to wait; 0: nothing */
     size_t needed;           /* with E2B_TOO_SMALL and E2B_NO_MEMORY: bytes that would have been enough; 0: unknown */
-    char text[192];
+    char text[256];
 } e2b_error;
 
 #ifdef __cplusplus

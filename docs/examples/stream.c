@@ -25,7 +25,7 @@ static e2b_err pump(e2b_process *process, int *exit_code)
         if (event.kind == E2B_EVENT_OUT) fwrite(event.data.ptr, 1, event.data.len, stdout);
         if (event.kind == E2B_EVENT_ERR) fwrite(event.data.ptr, 1, event.data.len, stderr);
         if (event.kind == E2B_EVENT_SENT) err = feed(process); /* the chunk is ours again */
-        if (event.kind == E2B_EVENT_INPUT_END) fprintf(stderr, "it stopped reading: %s\n", e2b_err_text(event.code));
+        if (event.kind == E2B_EVENT_INPUT_END) fprintf(stderr, "it takes no more input\n");
     }
     *exit_code = process->exit_code;
     return err;

@@ -56,8 +56,11 @@ e2b_err e2b_run(e2b_sandbox *sandbox, const char *command, const e2b_process_opt
 {
     e2b_process_options own;
     e2b_process process;
+    e2b_run_result dropped;
     memset(&own, 0, sizeof own);
     if (options) own = *options;
+    memset(&dropped, 0, sizeof dropped);
+    if (!result) result = &dropped;
     reset(result);
     if (!sandbox->client) return E2B_STATE;
     if (!own.timeout_ms) own.timeout_ms = e2b_limit(sandbox->client->limits.run_ms, 60000);

@@ -131,6 +131,8 @@ static void words(const e2b_refusal *refusal, const spoken *said, e2b_err err, e
     size_t start = (size_t)text->total;
     if (said->message_text.total) e2b_text_bytes(text, said->message, e2b_text_stored(&said->message_text));
     else e2b_text_bytes(text, refusal->body.ptr, refusal->body.len < 60 ? refusal->body.len : 60);
+    /* Where the server's own words say what is wrong, the list's add nothing. */
+    if (text->total != start && said->message_text.total && (err == E2B_NOT_FOUND || err == E2B_BAD_REQUEST)) return;
     if (text->total != start) e2b_text_string(text, "; ");
     e2b_text_string(text, e2b_err_text(err));
 }

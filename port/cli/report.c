@@ -15,7 +15,7 @@ static const char *advice(e2b_err err)
     case E2B_CONNECT:
     case E2B_CONNECT_TIMEOUT:
     case E2B_SEND:
-    case E2B_SEND_TIMEOUT: return "check the network, E2B_API_URL and E2B_DOMAIN";
+    case E2B_SEND_TIMEOUT: return "check the network, and E2B_API_URL, E2B_SANDBOX_URL or E2B_DOMAIN";
     case E2B_NO_REPLY:
     case E2B_REPLY_TIMEOUT:
     case E2B_TRUNCATED:

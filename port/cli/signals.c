@@ -100,6 +100,11 @@ void signals_streaming(void)
         cancel = 1;
 }
 
+void signals_leave(void)
+{
+    cancel = 1;
+}
+
 void signals_guard(const e2b_sandbox *sandbox)
 {
     guarded = sandbox;

@@ -24,6 +24,9 @@ int signals_exit_code(void);
 /* From here on it takes the second signal to cancel. */
 void signals_streaming(void);
 
+/* As if the second signal had come. */
+void signals_leave(void);
+
 /* The sandbox that must not be left behind unnamed, or NULL. */
 void signals_guard(const e2b_sandbox *sandbox);
 

@@ -78,7 +78,8 @@ static void input_ended(cli_stream *stream, e2b_err code)
         report(&stream->session->client, "standard input no longer reaches the command", NULL, code);
 }
 
-static void terminate(cli_stream *stream)
+/* False: there is nothing any more that a signal could end. */
+static bool terminate(cli_stream *stream)
 {
     const e2b_sandbox *sandbox = &stream->session->sandbox;
     /* By pid, beside the stream: output that is still to be written lies in the stream's buffer. */
@@ -86,13 +87,15 @@ static void terminate(cli_stream *stream)
 
     if (err && err != E2B_NOT_FOUND && err != E2B_CANCELLED)
         report(&stream->session->client, "cannot pass the signal on to the command in sandbox", sandbox->id, err);
+    return !err;
 }
 
-/* The first signal goes to the command. */
+/* The first signal goes to the command. One that has ended, while a child of
+ * its keeps the output open, has no use for it: then we leave at once. */
 static void pass_signal(cli_stream *stream)
 {
-    if (signals_count() > stream->signals && stream->signals == 0)
-        terminate(stream);
+    if (signals_count() > stream->signals && stream->signals == 0 && !terminate(stream))
+        signals_leave();
     stream->signals = signals_count();
 }
 
