@@ -1,11 +1,18 @@
 /* create, cut, reset and stalled at every byte: what the struct says is true,
- * nothing is made twice, and kill leaves nothing. */
+ * nothing is made twice, and kill leaves nothing. A service that has only the
+ * older route is asked twice on one connection: the first answer is a 404. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fault_positions.h"
 #include "local_service.h"
 
 enum { SETTLE_MS = 400 };
+
+/* The exchange that an older service refuses; 0 with a newer one. */
+static struct {
+    size_t request_size, reply_size;
+} refused;
 
 static bool begin(fault_worker *worker)
 {
@@ -18,6 +25,34 @@ static void end(fault_worker *worker)
     (void)worker;
 }
 
+/* Whether the request that makes the sandbox is under way. */
+static bool in_earnest(const counting_port *counting)
+{
+    return counting->received >= refused.reply_size;
+}
+
+static bool request_left(const fault_worker *worker)
+{
+    const counting_port *counting = &worker->through.counting;
+    return counting->sent == (in_earnest(counting) ? worker->request_size : refused.request_size);
+}
+
+static bool reply_begun(const counting_port *counting)
+{
+    return counting->received > (in_earnest(counting) ? refused.reply_size : 0);
+}
+
+static bool reply_whole(const counting_port *counting)
+{
+    return in_earnest(counting) && fault_reply_whole(counting, refused.reply_size);
+}
+
+/* The service never sees the whole request that would make a sandbox. */
+static bool is_hopeless(const fault_worker *worker, const fault_point *point)
+{
+    return worker->request_size && point->at < (point->up ? worker->request_size : refused.reply_size);
+}
+
 /* The answer's id with both its quotes. */
 static bool has_id(const counting_port *counting)
 {
@@ -28,30 +63,54 @@ static bool has_id(const counting_port *counting)
 
 static int32_t expected_state(const fault_worker *worker, e2b_err err)
 {
-    const counting_port *counting = &worker->through.counting;
-    if (err == E2B_OK || has_id(counting)) return E2B_SANDBOX_LIVE;
-    return counting->sent < worker->request_size ? E2B_SANDBOX_NONE : E2B_SANDBOX_MAYBE;
+    if (err == E2B_OK || has_id(&worker->through.counting)) return E2B_SANDBOX_LIVE;
+    /* That status says no, however much of the words comes. */
+    if (!in_earnest(&worker->through.counting) && strstr(worker->through.counting.reply, "\r\n\r\n")) return E2B_SANDBOX_NONE;
+    return request_left(worker) ? E2B_SANDBOX_MAYBE : E2B_SANDBOX_NONE;
+}
+
+/* Without a fault there is nothing to be expected but what is to be learnt. */
+static void learn(const counting_port *counting)
+{
+    const char *second = strstr(counting->reply + 1, "HTTP/1.1 201");
+    if (!second) return;
+    refused.reply_size = (size_t)(second - counting->reply);
+    refused.request_size = counting->sent_before;
+}
+
+/* The service may refuse the first request by its head alone, before the fault
+ * in its body happens. Then the second one has a connection of its own. */
+static bool refused_early(const fault_worker *worker, const fault_point *point)
+{
+    return point->up && point->at < refused.request_size && in_earnest(&worker->through.counting) && worker->request_size;
+}
+
+static void judge_early(fault_worker *worker, const fault_point *point, const e2b_sandbox *sandbox, e2b_err err)
+{
+    CHECK(&worker->at, err == E2B_OK, "%s", e2b_err_name(err));
+    HOLDS(&worker->at, sandbox->state == E2B_SANDBOX_LIVE && worker->through.counting.opens == 2);
+    HOLDS(&worker->at, local_service_sandboxes(point->label) == 1);
 }
 
 static void judge(fault_worker *worker, const fault_point *point, const e2b_sandbox *sandbox, e2b_err err)
 {
     tally_case *at = &worker->at;
     const counting_port *counting = &worker->through.counting;
-    bool faultless = !worker->request_size, whole = fault_reply_whole(counting);
-    bool passed = faultless || !point->up || point->at >= worker->request_size;
+    bool faultless = !worker->request_size, whole = reply_whole(counting);
     int made = local_service_sandboxes(point->label);
-    e2b_err expected = faultless ? E2B_OK : fault_expected(worker, point, whole);
+    e2b_err expected = faultless || whole ? E2B_OK : fault_expected(point, request_left(worker), reply_begun(counting));
     CHECK(at, err == expected, "%s instead of %s", e2b_err_name(err), e2b_err_name(expected));
     CHECK(at, sandbox->state == expected_state(worker, err), "state %d after %s", (int)sandbox->state, e2b_err_name(err));
     HOLDS(at, worker->through.client.error.code == err);
     HOLDS(at, counting->opens == 1 && counting->sent_elsewhere == 0);
     HOLDS(at, faultless || counting->sent <= worker->request_size);
-    HOLDS(at, !err || e2b_err_may_have_run(err) == (counting->sent == worker->request_size));
+    HOLDS(at, !err || e2b_err_may_have_run(err) == request_left(worker));
     HOLDS(at, sandbox->state != E2B_SANDBOX_MAYBE || strlen(sandbox->create_tag) == 32);
     if (!point->up) CHECK(at, whole || counting->received == point->at, "%zu bytes came", counting->received);
-    /* An answer that stalls before its first byte may still be under way. */
-    if (point->stalls && !point->up && point->at == 0) HOLDS(at, made == 0 || made == 1);
-    else CHECK(at, made == (passed ? 1 : 0), "%d were made", made);
+    bool hopeless = is_hopeless(worker, point);
+    /* Given up before the first byte of an answer, the work may still be under way. */
+    if (point->stalls && !hopeless && !reply_begun(counting)) HOLDS(at, made == 0 || made == 1);
+    else CHECK(at, made == (hopeless ? 0 : 1), "%d were made", made);
 }
 
 /* What is recorded as existing is not overwritten. */
@@ -61,9 +120,10 @@ static void create_again(fault_worker *worker, e2b_sandbox *sandbox)
     const counting_port *counting = &worker->through.counting;
     int32_t state = sandbox->state;
     size_t sent = counting->sent;
+    unsigned opens = counting->opens;
     if (state == E2B_SANDBOX_NONE) return;
     HOLDS(at, e2b_sandbox_create(&worker->through.client, sandbox, NULL) == E2B_STATE);
-    HOLDS(at, sandbox->state == state && counting->sent == sent && counting->opens == 1);
+    HOLDS(at, sandbox->state == state && counting->sent == sent && counting->opens == opens);
 }
 
 static void settle(fault_worker *worker, e2b_sandbox *sandbox, bool made)
@@ -106,21 +166,23 @@ static bool position(fault_worker *worker, const fault_point *point)
     HOLDS(&worker->at, fault_port_next(&worker->port, point->text));
     client->limits.request_ms = point->stalls ? worker->patience_ms : 0;
     client->limits.poll_ms = 20;
-    /* The service never sees a whole request there, so that no time is too short. */
-    bool hopeless = point->up && worker->request_size && point->at < worker->request_size;
+    /* Where nothing can be made, no time is too short to be certain. */
+    bool hopeless = is_hopeless(worker, point);
     client->limits.settle_ms = hopeless ? SETTLE_MS : 0;
     uint64_t began = worker->through.counting.port.now_ms(&worker->through.counting);
     e2b_err err = e2b_sandbox_create(client, &sandbox, &options);
     client->limits.request_ms = 0;
     if (point->stalls && !point->up && worker->through.counting.received < point->at &&
-        !fault_reply_whole(&worker->through.counting)) {
+        !reply_whole(&worker->through.counting)) {
         e2b_sandbox_kill(&sandbox);
         return false;
     }
-    judge(worker, point, &sandbox, err);
+    if (!worker->request_size) learn(&worker->through.counting);
+    if (refused_early(worker, point)) judge_early(worker, point, &sandbox, err);
+    else judge(worker, point, &sandbox, err);
     create_again(worker, &sandbox);
     /* A fault behind the last byte waits for the next one. */
-    e2b_client_close(client);
+    live_client_reconnect(&worker->through);
     bool lost = sandbox.state == E2B_SANDBOX_MAYBE;
     if (lost && point->at % 2) settle(worker, &sandbox, !hopeless);
     kill_it(worker, point, &sandbox);
@@ -135,6 +197,7 @@ int main(void)
     tally_case at = {"afterwards", 0};
     fault_positions(&create);
     HOLDS(&at, local_service_sandboxes("sandboxID") == 0);
+    CHECK(&at, (refused.reply_size > 0) == (getenv("E2B_TEST_OLDER") != NULL), "asked by another route");
     tally_add(&at);
     return tally_end();
 }

@@ -39,7 +39,7 @@ static void kill_again(fault_worker *worker, const fault_point *point, e2b_sandb
 {
     tally_case *at = &worker->at;
     e2b_client *client = &worker->through.client;
-    e2b_client_close(client);
+    live_client_reconnect(&worker->through);
     client->limits.request_ms = 0;
     e2b_err err = e2b_sandbox_kill(sandbox);
     CHECK(at, err == E2B_OK, "killed again: %s", e2b_reason(client, err));
@@ -59,10 +59,17 @@ static void judge(fault_worker *worker, const e2b_sandbox *sandbox, e2b_err err,
     HOLDS(at, client->error.code == E2B_OK);
 }
 
+static e2b_err expected_error(const fault_worker *worker, const fault_point *point)
+{
+    const counting_port *counting = &worker->through.counting;
+    if (!worker->request_size || fault_reply_whole(counting, 0)) return E2B_OK;
+    return fault_expected(point, counting->sent == worker->request_size, counting->received > 0);
+}
+
 static bool too_late(const fault_worker *worker, const fault_point *point)
 {
     const counting_port *counting = &worker->through.counting;
-    return point->stalls && !point->up && counting->received < point->at && !fault_reply_whole(counting);
+    return point->stalls && !point->up && counting->received < point->at && !fault_reply_whole(counting, 0);
 }
 
 static bool on_new_connection(fault_worker *worker, const fault_point *point)
@@ -77,8 +84,8 @@ static bool on_new_connection(fault_worker *worker, const fault_point *point)
     e2b_err err = e2b_sandbox_kill(&sandbox);
     bool again = too_late(worker, point);
     if (!again) {
-        bool whole = fault_reply_whole(counting);
-        judge(worker, &sandbox, err, worker->request_size ? fault_expected(worker, point, whole) : E2B_OK);
+        bool whole = fault_reply_whole(counting, 0);
+        judge(worker, &sandbox, err, expected_error(worker, point));
         HOLDS(&worker->at, counting->opens == 1);
         if (!point->up) CHECK(&worker->at, whole || counting->received == point->at, "%zu bytes came", counting->received);
     }
@@ -125,8 +132,7 @@ static bool on_kept_connection(fault_worker *worker, const fault_point *point)
     e2b_err err = e2b_sandbox_kill(&sandbox);
     bool again = too_late(worker, point);
     if (!again) {
-        bool whole = fault_reply_whole(counting);
-        e2b_err expected = worker->request_size ? fault_expected(worker, point, whole) : E2B_OK;
+        e2b_err expected = expected_error(worker, point);
         bool repeated = expected == E2B_SEND || expected == E2B_NO_REPLY;
         judge(worker, &sandbox, err, repeated ? E2B_OK : expected);
         HOLDS(&worker->at, counting->opens == repeated);

@@ -98,7 +98,7 @@ static e2b_err expected_error(const fault_worker *worker, const fault_point *poi
     if (!worker->request_size || stream_whole(counting)) return E2B_OK;
     /* A stream that was open and went silent; its process is no longer listed. */
     if (point->stalls && started(counting)) return E2B_IDLE;
-    return fault_expected(worker, point, false);
+    return fault_expected(point, counting->sent == worker->request_size, counting->received > 0);
 }
 
 static void judge(fault_worker *worker, const fault_point *point, const e2b_sandbox *sandbox, const outcome *o)
@@ -125,8 +125,8 @@ static void remember(fault_worker *worker, const fault_point *point)
 {
     command_record *record = worker->own;
     bool passed = !point->up || !worker->request_size || point->at >= worker->request_size;
-    /* An answer that stalls before its first byte may have been given up before the work began. */
-    bool surely = passed && !(point->stalls && !point->up && worker->through.counting.received == 0);
+    /* Given up before the first byte of an answer, the work may not have begun. */
+    bool surely = passed && !(point->stalls && worker->through.counting.received == 0);
     if (!CHECK(&worker->at, record->count < RUNS, "too many runs")) return;
     sent_command *command = &record->commands[record->count++];
     memcpy(command->label, point->label, sizeof command->label);

@@ -15,6 +15,7 @@ static int32_t count_recv(void *context, e2b_link *link, void *buffer, size_t si
     int32_t got = counting->inner->recv(counting->inner->context, link, buffer, size);
     if (got <= 0 || link != counting->first) return got;
     size_t length = (size_t)got, at = counting->received;
+    if (at == 0) counting->sent_before = counting->sent;
     if (at < sizeof counting->reply) {
         size_t room = sizeof counting->reply - at;
         memcpy(counting->reply + at, buffer, length < room ? length : room);
@@ -85,6 +86,6 @@ void counting_port_reset(counting_port *counting)
 {
     counting->opens = 0;
     counting->first = NULL;
-    counting->sent = counting->received = counting->sent_elsewhere = 0;
+    counting->sent = counting->received = counting->sent_before = counting->sent_elsewhere = 0;
     memset(counting->reply, 0, sizeof counting->reply);
 }

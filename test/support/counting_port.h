@@ -12,6 +12,7 @@ typedef struct counting_port {
     unsigned opens;
     e2b_link *first;       /* the first link that was sent on, and of that alone: */
     size_t sent, received;
+    size_t sent_before;    /* its first answer */
     char reply[8192];      /* its first bytes */
     size_t sent_elsewhere;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS = 16, FIRST_PATIENCE_MS = 300, KINDS = 3 };
+enum { WORKERS = 32, FIRST_PATIENCE_MS = 300, KINDS = 3 };
 
 static const char *const kinds[KINDS] = {"cut", "reset", "stall"};
 
@@ -138,19 +138,18 @@ void fault_positions(const fault_subject *subject)
 
 /* ---- What is to be expected -------------------------------------------------------- */
 
-bool fault_reply_whole(const counting_port *counting)
+bool fault_reply_whole(const counting_port *counting, size_t skipped)
 {
-    const char *end = strstr(counting->reply, "\r\n\r\n"), *length = strstr(counting->reply, "Content-Length: ");
-    if (!end) return false;
-    size_t head = (size_t)(end + 4 - counting->reply), body = length ? strtoul(length + 16, NULL, 10) : 0;
-    return counting->received >= head + body;
+    const char *reply = counting->reply + skipped, *end = strstr(reply, "\r\n\r\n");
+    const char *length = strstr(reply, "Content-Length: ");
+    if (counting->received < skipped || !end) return false;
+    size_t head = (size_t)(end + 4 - reply), body = length ? strtoul(length + 16, NULL, 10) : 0;
+    return counting->received >= skipped + head + body;
 }
 
-e2b_err fault_expected(const fault_worker *worker, const fault_point *point, bool whole)
+e2b_err fault_expected(const fault_point *point, bool left, bool begun)
 {
-    const counting_port *counting = &worker->through.counting;
-    if (whole) return E2B_OK;
-    if (counting->sent < worker->request_size) return point->stalls ? E2B_SEND_TIMEOUT : E2B_SEND;
+    if (!left) return point->stalls ? E2B_SEND_TIMEOUT : E2B_SEND;
     if (point->stalls) return E2B_REPLY_TIMEOUT;
-    return counting->received ? E2B_TRUNCATED : E2B_NO_REPLY;
+    return begun ? E2B_TRUNCATED : E2B_NO_REPLY;
 }

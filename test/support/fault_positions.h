@@ -47,10 +47,12 @@ void fault_positions(const fault_subject *subject);
 bool fault_dial(fault_worker *worker, uint16_t connections, int32_t codec);
 void fault_hang_up(fault_worker *worker);
 
-/* Whether an answer with Content-Length, or without a body, has come whole. */
-bool fault_reply_whole(const counting_port *counting);
+/* Whether an answer with Content-Length, or without a body, has come whole,
+ * behind `skipped` bytes of others. */
+bool fault_reply_whole(const counting_port *counting, size_t skipped);
 
-/* What the phase of a broken exchange makes of it. */
-e2b_err fault_expected(const fault_worker *worker, const fault_point *point, bool whole);
+/* What the phase of a broken exchange makes of it: its request had left, its
+ * answer had begun. */
+e2b_err fault_expected(const fault_point *point, bool left, bool begun);
 
 #endif

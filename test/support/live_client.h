@@ -9,6 +9,10 @@ typedef struct live_client {
     e2b_posix_port posix;
     counting_port counting;
     e2b_client client;
+
+    e2b_client_options options;
+    void *memory;
+    size_t memory_size;
 } live_client;
 
 /* options may be NULL; what they leave out comes from the environment. Prints
@@ -16,5 +20,8 @@ typedef struct live_client {
 bool live_client_open(live_client *live, const e2b_client_options *options, uint16_t connections, void *memory,
                       size_t size);
 void live_client_close(live_client *live);
+
+/* Leaves every connection, but for that goes on with the same client. */
+void live_client_reconnect(live_client *live);
 
 #endif
