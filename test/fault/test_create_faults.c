@@ -79,16 +79,17 @@ static void learn(const counting_port *counting)
 }
 
 /* The service may refuse the first request by its head alone, before the fault
- * in its body happens. Then the second one has a connection of its own. */
+ * in its body happens. Where that ends the connection, the second one has its own. */
 static bool refused_early(const fault_worker *worker, const fault_point *point)
 {
-    return point->up && point->at < refused.request_size && in_earnest(&worker->through.counting) && worker->request_size;
+    const counting_port *counting = &worker->through.counting;
+    return worker->request_size && point->up && point->at < refused.request_size && in_earnest(counting) && counting->opens == 2;
 }
 
 static void judge_early(fault_worker *worker, const fault_point *point, const e2b_sandbox *sandbox, e2b_err err)
 {
     CHECK(&worker->at, err == E2B_OK, "%s", e2b_err_name(err));
-    HOLDS(&worker->at, sandbox->state == E2B_SANDBOX_LIVE && worker->through.counting.opens == 2);
+    HOLDS(&worker->at, sandbox->state == E2B_SANDBOX_LIVE);
     HOLDS(&worker->at, local_service_sandboxes(point->label) == 1);
 }
 
