@@ -6,7 +6,7 @@
 
 uint64_t e2b_now(const e2b_client *client)
 {
-    return client->port->now_ms(client->port->context);
+    return client->conn_count ? client->port->now_ms(client->port->context) : 0;
 }
 
 uint32_t e2b_limit(uint32_t limit_ms, uint32_t fallback_ms)
@@ -58,7 +58,7 @@ void e2b_conn_start(e2b_conn *conn, char *next_token, size_t next_token_size)
 {
     e2b_http_start(&conn->http, false, next_token, next_token_size);
     memset(&conn->reader, 0, sizeof conn->reader);
-    conn->sent = 0;
+    conn->sent = conn->length = 0;
     conn->sending = true;
     conn->body_at = conn->body_len = conn->in_at = conn->in_end = conn->collected = conn->drained = 0;
     conn->field = conn->found = 0;
@@ -81,10 +81,14 @@ e2b_err e2b_conn_send(e2b_client *client, e2b_conn *conn, const e2b_request *req
         e2b_text window = {(char *)conn->buffer, client->buffer_size, conn->sent, 0};
         e2b_request_write(request, &window);
         size_t stored = e2b_text_stored(&window), gone = 0;
+        /* Its sandbox was given another token under way: what is gone and what
+         * is left are no request together. */
+        if (conn->sent && window.total != conn->length) return E2B_SEND;
+        conn->length = window.total;
         while (gone < stored) {
             int32_t taken = client->port->send(client->port->context, &conn->link, conn->buffer + gone, stored - gone);
             if (taken == E2B_IO_AGAIN) return E2B_PENDING;
-            if (taken <= 0) return send_failure(conn, taken);
+            if (taken <= 0 || (size_t)taken > stored - gone) return send_failure(conn, taken);
             gone += (size_t)taken;
             conn->sent += (uint64_t)taken;
             conn->up = true;
@@ -119,7 +123,7 @@ static e2b_err receive(e2b_client *client, e2b_conn *conn)
     }
     int32_t got = client->port->recv(client->port->context, &conn->link, conn->buffer + conn->in_end, room);
     if (got == E2B_IO_AGAIN) return E2B_PENDING;
-    if (got <= 0) return receive_failure(conn, got);
+    if (got <= 0 || (uint32_t)got > room) return receive_failure(conn, got);
     conn->in_end += (uint32_t)got;
     conn->quiet = (uint32_t)got < room;
     conn->used_ms = e2b_now(client);
@@ -218,6 +222,7 @@ static e2b_err wait_once(e2b_client *client, size_t count, uint64_t deadline, bo
 e2b_err e2b_wait_ready(e2b_client *client, size_t count, uint64_t deadline, bool *woken)
 {
     bool unused;
+    if (!client->conn_count) return E2B_CLOSED;
     if (cancelled(client)) return E2B_CANCELLED;
     e2b_err err = wait_once(client, count, deadline, woken ? woken : &unused);
     return !err && cancelled(client) ? E2B_CANCELLED : err;

@@ -43,7 +43,8 @@ typedef struct e2b_conn {
     uint8_t *buffer;
     uint64_t opened_ms;
     uint64_t used_ms; /* when the latest byte went or came */
-    uint64_t sent;    /* bytes of the request that the port took */
+    uint64_t sent;    /* bytes of the request that the port took, */
+    uint64_t length;  /* of so many */
     uint32_t body_at, body_len; /* a piece of body not used up yet */
     uint32_t in_at, in_end;     /* received and not parsed */
     uint32_t collected, drained;
@@ -58,6 +59,7 @@ typedef struct e2b_conn {
     e2b_json_reader reader; /* for an answer that is read without blocking */
 } e2b_conn;
 
+/* A client that is not open has no clock: 0. */
 uint64_t e2b_now(const e2b_client *client);
 /* The moment `limit_ms` from now; 0 stands for `fallback_ms`, E2B_NO_LIMIT for never. */
 uint64_t e2b_deadline(const e2b_client *client, uint32_t limit_ms, uint32_t fallback_ms);
@@ -90,7 +92,7 @@ uint8_t e2b_conn_wants(const e2b_conn *conn);
 
 /* Waits for any of the first `count` of client->waits, which the caller has
  * filled, at most until `deadline`. E2B_OK also when nothing came in time.
- * E2B_CANCELLED, E2B_PORT. *woken (may be NULL): the wait was ended early, by
+ * E2B_CANCELLED, E2B_PORT, E2B_CLOSED. *woken (may be NULL): the wait was ended early, by
  * a signal or by something of the caller's own that the port watches. */
 e2b_err e2b_wait_ready(e2b_client *client, size_t count, uint64_t deadline, bool *woken);
 

@@ -439,6 +439,78 @@ static void what_it_waits_for(void **state)
     assert_int_equal(e2b_conn_wants(&conn), E2B_WANT_RECV);
 }
 
+/* What is left of a request that has become another one is not sent behind
+ * what is gone of the first. */
+static void a_request_that_changes(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/x", "/", "/xyz"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        e2b_conn *conn;
+        wired_setup(&w);
+        e2b_memory_accept(&w.script);
+        e2b_memory_take(&w.script, 20);
+        e2b_memory_advance(&w.script, 10);
+        wired_reply(&w, WIRED_OK);
+        wired_ready(&w, 1, 0);
+        assert_int_equal(wired_acquire(&w, 0, E2B_USE_CALL, 0, &conn), E2B_OK);
+        e2b_call call = wired_call(&w, false);
+        assert_int_equal(e2b_conn_send(&w.client, conn, &call.request), E2B_PENDING);
+        assert_int_equal(conn->sent, 20);
+        call.request.path = paths[i];
+        w.port.now_ms = 10;
+        assert_int_equal(e2b_conn_send(&w.client, conn, &call.request), i ? E2B_SEND : E2B_OK);
+        if (i) assert_int_equal(w.port.sent, 20);
+        wired_done(&w);
+    }
+}
+
+/* Even when all but less than the change was gone. */
+static void a_request_that_shrinks(void **state)
+{
+    (void)state;
+    e2b_conn *conn;
+    wired_setup(&w);
+    e2b_memory_accept(&w.script);
+    e2b_memory_take(&w.script, 118);
+    wired_ready(&w, 1, 0);
+    assert_int_equal(wired_acquire(&w, 0, E2B_USE_CALL, 0, &conn), E2B_OK);
+    e2b_call call = wired_call(&w, false);
+    call.request.access_token = (e2b_str){"0123456789012345678901234567890123456789", 40};
+    assert_int_equal(e2b_conn_send(&w.client, conn, &call.request), E2B_PENDING);
+    assert_int_equal(conn->sent, 118);
+    call.request.access_token.len = 0;
+    assert_int_equal(e2b_conn_send(&w.client, conn, &call.request), E2B_SEND);
+    wired_done(&w);
+}
+
+static int32_t too_much_received(void *context, e2b_link *link, void *buffer, size_t size)
+{
+    (void)context, (void)link, (void)buffer;
+    return (int32_t)size + 1;
+}
+
+static int32_t too_much_sent(void *context, e2b_link *link, const void *data, size_t size)
+{
+    (void)context, (void)link, (void)data;
+    return (int32_t)size + 1;
+}
+
+/* A port that counts wrongly is a port that failed. */
+static void more_bytes_than_asked_for(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        wired_setup(&w);
+        e2b_memory_accept(&w.script);
+        wired_ready(&w, 1, 0);
+        if (i) w.port.port.recv = too_much_received;
+        else w.port.port.send = too_much_sent;
+        assert_int_equal(wired_get(&w, false), i ? E2B_NO_REPLY : E2B_CONNECT);
+        wired_done(&w);
+    }
+}
+
 /* Any call of the port failing, in any way: an error or success, and no leak. */
 static void each_port_call_fails(void **state)
 {
@@ -474,7 +546,8 @@ int main(void)
         cmocka_unit_test(requests_go_out_whole), cmocka_unit_test(every_place_has_its_error), cmocka_unit_test(limits_of_the_client),
         cmocka_unit_test(limits_as_numbers), cmocka_unit_test(bodies_in_pieces), cmocka_unit_test(collecting),
         cmocka_unit_test(no_needless_calls), cmocka_unit_test(the_cancel_flag), cmocka_unit_test(waits_are_cut),
-        cmocka_unit_test(waiting_itself_fails), cmocka_unit_test(what_it_waits_for), cmocka_unit_test(each_port_call_fails),
+        cmocka_unit_test(a_request_that_changes), cmocka_unit_test(a_request_that_shrinks),
+        cmocka_unit_test(more_bytes_than_asked_for), cmocka_unit_test(waiting_itself_fails), cmocka_unit_test(what_it_waits_for), cmocka_unit_test(each_port_call_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
