@@ -31,3 +31,13 @@ void e2b_arena_release(e2b_arena *arena, size_t mark)
         arena->used = mark;
     }
 }
+
+e2b_text e2b_arena_text(const e2b_arena *arena)
+{
+    e2b_text text = {NULL, 0, 0, 0};
+    if (arena->memory != NULL) {
+        text.out = (char *)arena->memory + arena->used;
+        text.size = arena->size - arena->used;
+    }
+    return text;
+}

@@ -3,6 +3,9 @@
 #ifndef E2B_BASE_ARENA_H
 #define E2B_BASE_ARENA_H
 
-#include "e2b.h"
+#include "base/text.h"
+
+/* A text in what is left of it; what is written there is not taken yet. */
+e2b_text e2b_arena_text(const e2b_arena *arena);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/date.h"
 #include "cloud/api.h"
 #include "cloud/sandbox_reply.h"
@@ -151,7 +152,7 @@ static void take_scalar(info_reader *r, const e2b_json_reader *reader)
 static e2b_err keep_object(info_reader *r, const e2b_json_item *item, e2b_str *kept)
 {
     e2b_arena *arena = r->arena;
-    e2b_text text = {(char *)arena->memory + arena->used, arena->size - arena->used, 0, 0};
+    e2b_text text = e2b_arena_text(arena);
     e2b_err err = e2b_reply_capture(r->reply, item, &text);
     if (err) return err;
     if (!r->needed) r->needed = arena->used;

@@ -1,6 +1,7 @@
 /* process_list: what runs in a sandbox, any number in fixed memory. */
 #include <string.h>
 
+#include "base/arena.h"
 #include "envd/envd_call.h"
 #include "wire/reply.h"
 #include "wire/report.h"
@@ -85,7 +86,7 @@ typedef struct item_reader {
 static void open_text(item_reader *r)
 {
     r->text = (e2b_text){NULL, 0, 0, 0};
-    if (r->arena) r->text = (e2b_text){(char *)r->arena->memory + r->arena->used, r->arena->size - r->arena->used, 0, 0};
+    if (r->arena) r->text = e2b_arena_text(r->arena);
 }
 
 static void close_text(item_reader *r, e2b_str *place)

@@ -115,10 +115,27 @@ static void test_hopeless_sizes(void **unused)
     e2b_arena_release(&arena, e2b_arena_mark(&arena));
 }
 
+static void test_a_text_in_the_rest(void **unused)
+{
+    (void)unused;
+    char memory[8];
+    e2b_arena arena;
+    e2b_arena_init(&arena, memory, sizeof memory);
+    e2b_arena_take(&arena, 3, 1);
+    e2b_text text = e2b_arena_text(&arena);
+    assert_ptr_equal(text.out, memory + 3);
+    assert_int_equal(text.size, 5);
+    assert_int_equal(arena.used, 3);
+    e2b_arena_init(&arena, NULL, 0);
+    text = e2b_arena_text(&arena);
+    assert_null(text.out);
+    assert_int_equal(text.size, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_every_size), cmocka_unit_test(test_a_text_in_the_rest),
         cmocka_unit_test(test_exact_fit),
         cmocka_unit_test(test_mark_and_release),
         cmocka_unit_test(test_hopeless_sizes),
