@@ -28,7 +28,7 @@ static void write_tag_query(e2b_text *text, const void *subject)
 typedef struct search {
     e2b_text id, value;
     char id_chars[66], value_chars[33];
-    bool in_metadata, is_tag, is_id, matches, found, unusable;
+    bool in_metadata, is_tag, is_id, matches, found, unusable, strange;
 } search;
 
 /* The item is over. */
@@ -49,6 +49,7 @@ static void search_item(search *s, e2b_json_reader *reader, const e2b_json_item 
         s->id.total = 0;
         s->matches = false;
     }
+    if (item->depth == 1 && item->kind != E2B_JSON_OBJECT && item->kind != E2B_JSON_END) s->strange = true;
     if (item->depth == 1 && item->kind == E2B_JSON_END) search_end(s, sandbox);
     if (item->depth == 2 && item->kind == E2B_JSON_KEY) {
         s->in_metadata = e2b_json_key_is(reader, "metadata");
@@ -69,6 +70,7 @@ static void search_item(search *s, e2b_json_reader *reader, const e2b_json_item 
 /* What keeps a list without a match from proving that there is none. */
 static const char *inconclusive(const search *s, const char *next_token)
 {
+    if (s->strange) return "the list holds what is no sandbox";
     if (s->unusable) return "the created sandbox's id is no sandbox id";
     return next_token[0] ? "the answer goes on although one sandbox was asked for" : NULL;
 }
