@@ -76,8 +76,10 @@ static e2b_err send(e2b_sandbox *sandbox, e2b_create_body *body)
     if (err) return lost(sandbox, &call, err);
     int32_t status = call.conn->http.status;
     if (!body->older && e2b_api_lacks_route(&call, &err)) {
+        uint64_t deadline = call.deadline;
         body->older = true;
         prepare(&call, client, body);
+        call.deadline = deadline;
         err = e2b_call_begin(&call);
         if (err) return lost(sandbox, &call, err);
         status = call.conn->http.status;
@@ -93,6 +95,7 @@ e2b_err e2b_sandbox_create(e2b_client *client, e2b_sandbox *sandbox, const e2b_s
     if (!options) options = &defaults;
     if (sandbox->state == E2B_SANDBOX_LIVE || sandbox->state == E2B_SANDBOX_MAYBE)
         return e2b_fail(client, E2B_STATE, operation, "this struct holds a sandbox already: kill it first");
+    if (!client->conn_count) return e2b_fail(client, E2B_CLOSED, operation, "the client is not open");
     const char *wrong = e2b_create_options_wrong(options);
     memset(sandbox, 0, sizeof *sandbox);
     if (wrong) return e2b_fail(client, E2B_INVALID, operation, wrong);

@@ -47,9 +47,11 @@ static void write_connect(e2b_text *text, const void *subject)
     e2b_text_char(text, '}');
 }
 
-static e2b_err begin_connect(e2b_call *call, e2b_sandbox *sandbox, const connect_body *body, const char *operation)
+static e2b_err begin_connect(e2b_call *call, e2b_sandbox *sandbox, const connect_body *body, const char *operation,
+                             uint64_t deadline)
 {
     e2b_api_call(sandbox->client, call, operation, "POST");
+    call->deadline = deadline;
     e2b_api_path(call, body->older ? "/sandboxes/" : "/v2/sandboxes/", e2b_sandbox_id(sandbox), "/connect");
     e2b_api_body(call, write_connect, body);
     call->repeatable = true;
@@ -60,11 +62,12 @@ static e2b_err ask_to_connect(e2b_sandbox *sandbox, const e2b_connect_options *o
 {
     e2b_call call;
     connect_body body = {options, sandbox->client->routes == E2B_ROUTES_OLDER};
-    e2b_err err = begin_connect(&call, sandbox, &body, operation);
+    uint64_t deadline = e2b_deadline(sandbox->client, sandbox->client->limits.request_ms, 60000);
+    e2b_err err = begin_connect(&call, sandbox, &body, operation, deadline);
     if (err) return err;
     if (!body.older && e2b_api_lacks_route(&call, &err)) {
         body.older = true;
-        err = begin_connect(&call, sandbox, &body, operation);
+        err = begin_connect(&call, sandbox, &body, operation, deadline);
     }
     if (err) return err;
     if (call.conn->http.status >= 300) return e2b_call_refused(&call);
@@ -85,8 +88,11 @@ static e2b_err connect(e2b_sandbox *sandbox, const e2b_connect_options *options,
         return E2B_OK;
     }
     e2b_err err = ask_to_connect(&fresh, options, operation);
-    if (!err) *sandbox = fresh;
-    return err;
+    if (err) return err;
+    /* Links that lead to the sandbox by its former name are not its own any more. */
+    if (strcmp(fresh.domain, sandbox->domain) != 0) fresh.destination = fresh.client->next_destination++;
+    *sandbox = fresh;
+    return E2B_OK;
 }
 
 e2b_err e2b_sandbox_connect(e2b_client *client, e2b_sandbox *sandbox, const char *id, const e2b_connect_options *options)

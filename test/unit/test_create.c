@@ -502,11 +502,23 @@ static void test_every_port_call_fails(void **state)
         }
 }
 
+/* The newer route and then the older one have one time limit between them. */
+static void test_both_routes_in_time(void **state)
+{
+    api_peer *peer = *state;
+    api_peer_answer_after(peer, 40000, 404, API_PEER_NO_ROUTE);
+    api_peer_answer_nothing(peer);
+    api_peer_check(peer, e2b_sandbox_create(&peer->client, &peer->sandbox, NULL), E2B_REPLY_TIMEOUT);
+    assert_int_equal(peer->port.now_ms, 60000);
+    assert_int_equal(peer->sandbox.state, E2B_SANDBOX_MAYBE);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_peer_setup, api_peer_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_both_routes_in_time),
         TEST(test_created),
         TEST(test_the_tag),
         TEST(test_no_randomness_sends_nothing),

@@ -201,6 +201,31 @@ static void test_resume(void **state)
     assert_int_equal(peer->sandbox.version[2], 14);
 }
 
+/* A link that was made to the former name is not used for the new one. */
+static void test_resume_under_another_domain(void **state)
+{
+    api_peer *peer = *state;
+    api_peer_answer(peer, 201, "{\"sandboxID\":\"isandbox1\",\"envdVersion\":\"0.6.13\",\"domain\":\"one.test\"}");
+    api_peer_answer(peer, 201, "{\"sandboxID\":\"isandbox1\",\"envdVersion\":\"0.6.13\",\"domain\":\"one.test\"}");
+    api_peer_answer(peer, 201, "{\"sandboxID\":\"isandbox1\",\"envdVersion\":\"0.6.13\",\"domain\":\"two.test\"}");
+    api_peer_check(peer, connect(peer, (e2b_connect_options){0, 0}), E2B_OK);
+    uint32_t destination = peer->sandbox.destination;
+    api_peer_check(peer, e2b_sandbox_resume(&peer->sandbox, NULL), E2B_OK);
+    assert_int_equal(peer->sandbox.destination, destination);
+    api_peer_check(peer, e2b_sandbox_resume(&peer->sandbox, NULL), E2B_OK);
+    assert_true(peer->sandbox.destination != destination);
+}
+
+/* The newer route and then the older one have one time limit between them. */
+static void test_connect_by_both_routes_in_time(void **state)
+{
+    api_peer *peer = *state;
+    api_peer_answer_after(peer, 40000, 404, API_PEER_NO_ROUTE);
+    api_peer_answer_nothing(peer);
+    api_peer_check(peer, connect(peer, (e2b_connect_options){0, 0}), E2B_REPLY_TIMEOUT);
+    assert_int_equal(peer->port.now_ms, 60000);
+}
+
 static void test_debug_asks_nobody(void **state)
 {
     api_peer *peer = *state;
@@ -366,7 +391,7 @@ int main(void)
         TEST(test_connect_that_fails_keeps_the_id),
         TEST(test_connect_cut_at_every_byte),
         TEST(test_connect_is_sent_again_on_a_dead_kept_link),
-        TEST(test_resume),
+        TEST(test_resume), TEST(test_resume_under_another_domain), TEST(test_connect_by_both_routes_in_time),
         TEST(test_debug_asks_nobody),
         TEST(test_set_timeout),
         TEST(test_set_timeout_is_sent_again_on_a_dead_kept_link),
