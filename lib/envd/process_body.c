@@ -31,6 +31,7 @@ const char *e2b_start_wrong(const e2b_start_body *start)
     if (options->user && user_wrong(options->user)) return "the user name is empty, too long or holds a blank, colon or control character";
     if (options->cwd && !e2b_utf8_valid(str(options->cwd))) return "the working directory is not UTF-8";
     if (options->tag && !e2b_utf8_valid(str(options->tag))) return "the tag is not UTF-8";
+    if (options->env_count && !options->env) return "env is missing";
     for (size_t i = 0; i < options->env_count; i++) {
         const e2b_pair *pair = &options->env[i];
         if (!pair->name || !*pair->name || strchr(pair->name, '=')) return "the name of an environment variable is empty or holds '='";

@@ -187,6 +187,7 @@ static void what_cannot_be_sent(void **state)
     static const e2b_pair pairs[] = {{NULL, "x"}, {"", "x"}, {"A=B", "x"}, {"A", NULL}, {"\xff", "x"}, {"A", "\xff"}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         assert_non_null(wrong_of(good, 1, NULL, &(e2b_process_options){.env = &pairs[i], .env_count = 1}));
+    assert_non_null(wrong_of(good, 1, NULL, &(e2b_process_options){.env_count = 1}));
 }
 
 static void which_cannot_be_meant(void **state)
