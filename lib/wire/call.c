@@ -39,8 +39,17 @@ static bool refused_early(e2b_call *call)
     return refused;
 }
 
+/* The last bytes of a finished stream are not worth more time than the call has. */
+static bool may_drain(const e2b_call *call)
+{
+    uint32_t drain = e2b_limit(call->client->limits.drain_ms, 50);
+    if (call->deadline == E2B_NO_DEADLINE) return true;
+    return drain != E2B_NO_LIMIT && e2b_now(call->client) + drain < call->deadline;
+}
+
 static e2b_err attempt(e2b_call *call, uint32_t flags)
 {
+    if (!may_drain(call)) flags |= E2B_SLOT_NO_WAIT;
     e2b_err err = e2b_slot_acquire(call->client, &call->route, call->owner, call->use, flags, NULL, &call->conn);
     if (err) return err;
     e2b_conn_start(call->conn, call->next_token, call->next_token_size);
@@ -83,8 +92,9 @@ static void trace_status(const e2b_call *call)
 
 e2b_err e2b_call_begin(e2b_call *call)
 {
-    trace_request(call);
     call->sent = false;
+    if (!call->client->conn_count) return e2b_call_fail(call, E2B_CLOSED, "the client is not open");
+    trace_request(call);
     e2b_err err = attempt(call, call->slot_flags | (call->repeatable ? 0 : E2B_SLOT_FRESH));
     if (err && call->repeatable && died_unused(call, err)) {
         e2b_conn_close(call->client, call->conn, false);

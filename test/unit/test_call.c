@@ -320,13 +320,44 @@ static void traced(void **state)
     wired_done(&w);
 }
 
+/* A finished stream's last bytes are waited for only where the call has time for that. */
+static void draining_within_the_deadline(void **state)
+{
+    (void)state;
+    static const uint32_t drains[] = {E2B_NO_LIMIT, 5000, 100, 99, 0};
+    for (size_t i = 0; i < sizeof drains / sizeof *drains; i++) {
+        e2b_conn *conn;
+        uint8_t *piece;
+        size_t length;
+        wired_setup(&w);
+        e2b_memory_accept(&w.script);
+        wired_reply(&w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n");
+        e2b_memory_accept(&w.script);
+        wired_reply(&w, WIRED_OK);
+        wired_ready(&w, 1, 0);
+        assert_int_equal(wired_acquire(&w, 0, E2B_USE_STREAM, 0, &conn), E2B_OK);
+        wired_exchange(&w, conn);
+        assert_int_equal(e2b_conn_body(&w.client, conn, &piece, &length), E2B_OK);
+        e2b_conn_take(conn, length);
+        e2b_slot_release(&w.client, conn, true);
+        assert_int_equal(conn->use, E2B_USE_DRAIN);
+        w.client.limits.drain_ms = drains[i];
+        e2b_call call = wired_call(&w, true);
+        call.deadline = 100;
+        assert_int_equal(e2b_call_simple(&call), E2B_OK);
+        assert_int_equal(w.port.opened, 2);
+        assert_int_equal(w.port.now_ms, i < 3 ? 0 : i == 3 ? 99 : 50);
+        wired_done(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kept_link_dies), cmocka_unit_test(repeated_once), cmocka_unit_test(repeated_on_a_fresh_link),
         cmocka_unit_test(transport_failures), cmocka_unit_test(the_ports_own_number), cmocka_unit_test(refusals),
         cmocka_unit_test(busy_sends_nothing), cmocka_unit_test(a_lost_answer_closes_by_reset),
-        cmocka_unit_test(refused_before_all_was_sent), cmocka_unit_test(answers_without_end), cmocka_unit_test(traced),
+        cmocka_unit_test(refused_before_all_was_sent), cmocka_unit_test(answers_without_end), cmocka_unit_test(draining_within_the_deadline), cmocka_unit_test(traced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
