@@ -87,7 +87,7 @@ typedef struct e2b_port {
      * needs no close. */
     int32_t (*open)(void *context, e2b_link *link, const e2b_target *target);
 
-    /* Reads up to `size` (> 0) bytes. */
+    /* Reads up to `size` (> 0) bytes, never more. */
     int32_t (*recv)(void *context, e2b_link *link, void *buffer, size_t size);
 
     /* Sends up to `size` (> 0) bytes and says how many it took. After AGAIN
@@ -106,7 +106,7 @@ typedef struct e2b_port {
      * 0: then it sleeps. OK, or FAILED when waiting itself is broken. */
     int32_t (*wait)(void *context, e2b_wait_item *items, size_t count, uint64_t *space, uint32_t timeout_ms);
 
-    /* Milliseconds of a clock that never goes back; any start. */
+    /* Milliseconds of a clock that never goes back; any start below 2^63. */
     uint64_t (*now_ms)(void *context);
 
     /* Seconds since 1970-01-01 UTC, or negative if the platform doesn't know. */
