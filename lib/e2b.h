@@ -116,7 +116,9 @@ typedef struct e2b_client {
  *   E2B_UNSUPPORTED the port lacks a required function */
 e2b_err e2b_client_init(e2b_client *client, e2b_port *port, const e2b_client_options *options, void *memory, size_t size);
 
-/* Closes every connection. Open handles become stale (E2B_CLOSED). Safe on a zeroed client. */
+/* Closes every connection and gives the memory back; the port may be closed
+ * then. Open handles become stale, and every call on the client is E2B_CLOSED.
+ * Safe on a zeroed client. */
 void e2b_client_close(e2b_client *client);
 
 /* The words for `err`: those of whichever of client->error and

@@ -118,7 +118,8 @@ static e2b_err take_piece(e2b_process *process, e2b_conn *conn, uint8_t *piece, 
     }
     if (length > process->envelope.left) length = process->envelope.left;
     int32_t found = e2b_process_read(&process->reader, piece, length, &used, &event->kind, &event->data);
-    bool data = found == E2B_READ_DATA, good = found != E2B_READ_BAD;
+    /* Broken right behind its data it is so now, and not when more comes. */
+    bool data = found == E2B_READ_DATA, good = !process->reader.broken;
     if (data && used < length) good = read_rest(process, piece, length, &used);
     e2b_conn_take(conn, used);
     e2b_envelope_take(&process->envelope, used);
@@ -139,7 +140,9 @@ static e2b_err read_event(e2b_process *process, e2b_event *event, bool until_sta
         uint8_t *piece;
         size_t length;
         e2b_conn *conn = e2b_process_conn(process);
-        if (!conn) return e2b_process_fail(process, E2B_CLOSED, "its connection was needed for a kill", false);
+        if (!conn)
+            return e2b_process_fail(process, E2B_CLOSED,
+                                    client->conn_count ? "its connection was needed for a kill" : "the client was closed", false);
         if (process->err) return e2b_process_fail(process, process->err, NULL, false);
         bool fresh = !conn->body_len;
         e2b_err err = e2b_conn_body(client, conn, &piece, &length);

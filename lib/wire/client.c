@@ -209,6 +209,8 @@ e2b_err e2b_client_init(e2b_client *client, e2b_port *port, const e2b_client_opt
 void e2b_client_close(e2b_client *client)
 {
     for (uint16_t i = 0; i < client->conn_count && client->conns; i++) e2b_conn_close(client, &client->conns[i], false);
+    /* The memory is the caller's again, and the port may go: nothing leads there any more. */
+    memset((uint8_t *)client + offsetof(e2b_client, port), 0, sizeof *client - offsetof(e2b_client, port));
 }
 
 const char *e2b_reason(const e2b_client *client, e2b_err err)

@@ -79,7 +79,7 @@ e2b_err e2b_fail_on(e2b_client *client, e2b_err code, const char *operation, con
 void e2b_trace(e2b_client *client, e2b_text *line)
 {
     size_t length = e2b_text_stored(line);
-    if (!client->port->trace) return;
+    if (!client->port || !client->port->trace) return;
     hide_tokens(client, line->out, length, line->total > length);
     client->port->trace(client->port->context, line->out, e2b_utf8_printable(line->out, length));
 }

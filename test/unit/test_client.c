@@ -324,13 +324,49 @@ static void closing(void **state)
     e2b_route route = {str_of("example.test"), {NULL, 0}, 0, 80, false};
     assert_int_equal(e2b_conn_open(&client, &client.conns[1], &route, NULL), E2B_OK);
     client.conns[1].use = E2B_USE_KEPT;
-    uint32_t generation = client.conns[1].generation;
+    client.error.http_status = 418;
     e2b_client_close(&client);
     assert_int_equal(memory.closes, 1);
     assert_int_equal(memory.aborts, 0);
-    assert_true(client.conns[1].generation != generation);
+    assert_int_equal(client.error.http_status, 418);
     e2b_client_close(&client);
     assert_int_equal(memory.closes, 1);
+}
+
+/* Memory and port may be gone: no call on the client reads them. */
+static void calls_on_a_closed_client(void **state)
+{
+    (void)state;
+    static e2b_sandbox sandbox;
+    e2b_client client;
+    e2b_client_options options = {.api_key = KEY, .connections = 2};
+    e2b_memory_port port;
+    e2b_sandbox_list list;
+    e2b_sandbox_info info;
+    size_t ready;
+    for (int opened = 0; opened < 2; opened++) {
+        e2b_memory_open(&port, NULL, 0);
+        memset(&client, 0, sizeof client);
+        if (opened) assert_int_equal(e2b_client_init(&client, &port.port, &options, block, sizeof block), E2B_OK);
+        e2b_client_close(&client);
+        memset(&port, 0, sizeof port);
+        memset(block, 0xff, sizeof block);
+        memset(&sandbox, 0, sizeof sandbox);
+        assert_int_equal(e2b_sandbox_create(&client, &sandbox, NULL), E2B_CLOSED);
+        assert_int_equal(sandbox.state, E2B_SANDBOX_NONE);
+        assert_string_equal(client.error.text, "create sandbox: the client is not open");
+        assert_int_equal(e2b_sandbox_attach(&client, &sandbox, "i1"), E2B_CLOSED);
+        assert_int_equal(e2b_sandbox_connect(&client, &sandbox, "i1", NULL), E2B_CLOSED);
+        assert_int_equal(e2b_sandbox_set_timeout(&sandbox, 9), E2B_CLOSED);
+        assert_int_equal(e2b_sandbox_kill(&sandbox), E2B_CLOSED);
+        assert_int_equal(sandbox.state, E2B_SANDBOX_LIVE);
+        sandbox.state = E2B_SANDBOX_MAYBE;
+        sandbox.create_tag[0] = '0';
+        assert_int_equal(e2b_sandbox_settle(&sandbox, 100), E2B_CLOSED);
+        assert_int_equal(e2b_sandbox_list_open(&client, &list, NULL), E2B_OK);
+        assert_int_equal(e2b_sandbox_list_next(&list, &info), E2B_CLOSED);
+        assert_int_equal(e2b_wait(&client, NULL, 0, 5, &ready), E2B_CLOSED);
+    }
 }
 
 static void reasons(void **state)
@@ -363,6 +399,7 @@ int main(void)
         cmocka_unit_test(strings_are_copied), cmocka_unit_test(where_requests_go), cmocka_unit_test(api_keys),
         cmocka_unit_test(other_options), cmocka_unit_test(the_longest_domain), cmocka_unit_test(secrets_in_urls_are_not_shown),
         cmocka_unit_test(every_required_function), cmocka_unit_test(closing), cmocka_unit_test(reasons),
+        cmocka_unit_test(calls_on_a_closed_client),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

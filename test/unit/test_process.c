@@ -556,11 +556,53 @@ static void test_close(void **state)
     assert_int_equal(e2b_process_next(&process, &(e2b_event){0}, 0), E2B_CLOSED);
     assert_int_equal(e2b_process_send(&process, byte, 1), E2B_CLOSED);
     assert_int_equal(e2b_process_end_input(&process), E2B_CLOSED);
-    /* An open handle of a closed client is stale. */
-    envd_peer_quiet_stream(peer);
-    envd_peer_start(peer, &process, false);
+}
+
+/* An open handle of a closed client is stale. Memory and port may be gone. */
+static void test_after_the_client_was_closed(void **state)
+{
+    envd_peer *peer = *state;
+    e2b_process process, other, *list[2] = {&process, &other};
+    e2b_event event;
+    size_t ready;
+    for (int i = 0; i < 2; i++) {
+        envd_peer_quiet_stream(peer);
+        envd_peer_start(peer, list[i], false);
+    }
+    e2b_memory_port port = peer->port;
+    uint8_t *memory = peer->client.conns[0].buffer;
     e2b_client_close(&peer->client);
-    assert_int_equal(e2b_process_next(&process, &(e2b_event){0}, 0), E2B_CLOSED);
+    memset(memory - 600, 0xff, 1600);
+    memset(&peer->port.port, 0, sizeof peer->port.port);
+    assert_int_equal(e2b_wait(&peer->client, list, 2, 100, &ready), E2B_OK);
+    assert_int_equal(ready, 2);
+    assert_int_equal(e2b_process_next(&process, &event, 100), E2B_CLOSED);
+    envd_peer_words(peer, E2B_CLOSED, "the client was closed");
+    assert_int_equal(e2b_process_next(&process, &event, 100), E2B_CLOSED);
+    e2b_process_close(&process);
+    e2b_process_close(&other);
+    peer->port.port = port.port;
+}
+
+/* What is bad directly behind output is so at once, not when more has come. */
+static void test_broken_behind_output(void **state)
+{
+    envd_peer *peer = *state;
+    static const char text[] = "{\"event\":{\"data\":{\"stdout\":\"Z29vZGJ5ZSEhZT{}";
+    e2b_process process;
+    e2b_event event;
+    e2b_memory_script *script = envd_peer_answer(peer, "/Start");
+    envd_write_head(script);
+    envd_write_started(peer, 7);
+    e2b_memory_text(script, "ff\r\n");
+    e2b_memory_data(script, "\0\0\0\1\0", 5);
+    e2b_memory_text(script, text); /* and then nothing */
+    envd_peer_done(peer);
+    envd_peer_check(peer, start(peer, &process, NULL), E2B_OK);
+    envd_peer_check(peer, e2b_process_next(&process, &event, 1000), E2B_OK);
+    assert_int_equal(event.kind, E2B_EVENT_OUT);
+    envd_peer_check(peer, e2b_process_next(&process, &event, 1000), E2B_PROTOCOL);
+    assert_int_equal(peer->port.now_ms, 0);
 }
 
 /* With one slot a kill takes it from the stream. */
@@ -588,7 +630,8 @@ int main(void)
         TEST(test_answers_that_are_no_stream), TEST(test_errors_in_the_stream), TEST(test_open_limit), TEST(test_never_repeated),
         TEST(test_events), TEST(test_killed_by_a_signal), TEST(test_large_output_through_a_small_buffer),
         TEST(test_truncated), TEST(test_error_at_the_end), TEST(test_no_exit), TEST(test_broken_messages),
-        TEST(test_cancelled_waits_lose_nothing), TEST(test_close), TEST(test_a_kill_takes_the_stream),
+        TEST(test_cancelled_waits_lose_nothing), TEST(test_after_the_client_was_closed), TEST(test_broken_behind_output),
+        TEST(test_close), TEST(test_a_kill_takes_the_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
