@@ -167,12 +167,12 @@ static bool position(fault_worker *worker, const fault_point *point)
     HOLDS(&worker->at, fault_port_next(&worker->port, point->text));
     client->limits.request_ms = point->stalls ? worker->patience_ms : 0;
     client->limits.poll_ms = 20;
-    /* Where nothing can be made, no time is too short to be certain. */
-    bool hopeless = is_hopeless(worker, point);
-    client->limits.settle_ms = hopeless ? SETTLE_MS : 0;
     uint64_t began = worker->through.counting.port.now_ms(&worker->through.counting);
     e2b_err err = e2b_sandbox_create(client, &sandbox, &options);
     client->limits.request_ms = 0;
+    /* Where nothing can be made, no time is too short to be certain. */
+    bool hopeless = is_hopeless(worker, point) || !in_earnest(&worker->through.counting);
+    client->limits.settle_ms = hopeless ? SETTLE_MS : 0;
     if (point->stalls && !point->up && worker->through.counting.received < point->at &&
         !reply_whole(&worker->through.counting)) {
         e2b_sandbox_kill(&sandbox);
