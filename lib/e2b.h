@@ -94,7 +94,7 @@ typedef struct e2b_client {
     uint16_t conn_count;
     uint8_t api_tls, sandbox_tls;
     uint8_t codec, debug, routes; /* routes: 0 unknown, 1 newer, 2 older */
-    uint8_t cleaning;
+    uint8_t cleaning, latest_is_cleanup;
     int32_t open_error; /* the port's number for the latest attempt to open a link */
 } e2b_client;
 
@@ -122,7 +122,8 @@ e2b_err e2b_client_init(e2b_client *client, e2b_port *port, const e2b_client_opt
 void e2b_client_close(e2b_client *client);
 
 /* The words for `err`: those of whichever of client->error and
- * client->cleanup_error holds it, else the list's. Never NULL; client may be NULL or zeroed. */
+ * client->cleanup_error holds it, of the later one if both do, else the
+ * list's. Never NULL; client may be NULL or zeroed. */
 const char *e2b_reason(const e2b_client *client, e2b_err err);
 
 /* ---- Sandboxes ------------------------------------------------------------- */
@@ -366,7 +367,9 @@ typedef struct e2b_process_options {
 #define E2B_EVENT_ERR 2       /* data: standard error */
 #define E2B_EVENT_PTY 3       /* data: of a terminal */
 #define E2B_EVENT_SENT 4      /* what was sent has been taken; its memory is yours again */
-#define E2B_EVENT_INPUT_END 5 /* input failed (code, taken); output goes on */
+#define E2B_EVENT_INPUT_END 5 /* input failed (code, taken); output goes on. E2B_SERVER: the process closed its
+                               * input; E2B_NOT_FOUND: it has ended; E2B_NO_REPLY: the connection was lost, or was
+                               * needed for a signal or a kill */
 #define E2B_EVENT_END 6       /* the process ended: exit_code, exited, status */
 
 typedef struct e2b_event {
@@ -376,7 +379,7 @@ typedef struct e2b_event {
     bool exited;       /* END: false when a signal ended it */
     e2b_str status;    /* END: the service's words, until the handle is used again */
     e2b_err code;      /* INPUT_END: why */
-    uint64_t taken;    /* INPUT_END: bytes of the lent piece that were surely taken */
+    uint64_t taken;    /* INPUT_END: bytes of the lent piece that surely reached the process's pipe, read or not */
 } e2b_event;
 
 #define E2B_EXIT_UNKNOWN 0
@@ -493,7 +496,9 @@ e2b_err e2b_process_end_input(e2b_process *process);
 #define E2B_SIGNAL_TERM 15
 
 /* Signals that process alone, not its children. The answer does not wait for
- * its death. E2B_NOT_FOUND: it has ended. */
+ * its death. E2B_NOT_FOUND: it has ended. Where no connection is free it takes
+ * that of an input piece, and that input ends: with input, three connections
+ * keep the two apart. A kill does the same. */
 e2b_err e2b_process_signal(e2b_process *process, int32_t signal);
 /* The same for any process of the sandbox, by pid, or by tag if pid is 0. */
 e2b_err e2b_sandbox_signal(e2b_sandbox *sandbox, uint32_t pid, const char *tag, int32_t signal);
@@ -511,14 +516,16 @@ typedef struct e2b_output {
 
 typedef struct e2b_run_result {
     e2b_output out, err;
-    int32_t exit_code;
-    bool exited;
+    int32_t exit_code; /* with E2B_OK and E2B_TOO_SMALL: the command's; -1 or 128+n when a signal ended it */
+    bool exited;       /* false when a signal ended it */
 } e2b_run_result;
 
 /* Runs a line of shell text to its end. Output beyond a buffer is counted and
- * dropped: then E2B_TOO_SMALL, with everything else filled. A non-zero exit
- * code is not an error. The command is killed after options->timeout_ms
- * (0: limits.run_ms): E2B_COMMAND_TIMEOUT. */
+ * dropped: then E2B_TOO_SMALL, with everything else filled; output of which
+ * nothing is wanted (size 0, or result NULL) is dropped without that. A
+ * non-zero exit code is not an error. The command is killed after
+ * options->timeout_ms (0: limits.run_ms): E2B_COMMAND_TIMEOUT. After any other
+ * error that may have been executed, E2B_CANCELLED too, it may still be running. */
 e2b_err e2b_run(e2b_sandbox *sandbox, const char *command, const e2b_process_options *options, e2b_run_result *result);
 
 typedef struct e2b_process_info {

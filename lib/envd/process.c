@@ -10,7 +10,11 @@
 #include "wire/refusal.h"
 #include "wire/report.h"
 
-static const char reading[] = "read process output";
+/* For the error texts: what is being done with the stream. */
+static const char *doing(const e2b_process *process)
+{
+    return process->reader.started ? "read process output" : "open process";
+}
 
 e2b_conn *e2b_process_conn(const e2b_process *process)
 {
@@ -36,7 +40,7 @@ e2b_err e2b_process_fail(e2b_process *process, e2b_err err, const char *detail, 
     e2b_conn *conn = e2b_process_conn(process);
     int32_t port_error = conn ? conn->link.error : 0;
     if (!reported) {
-        e2b_fail(client, err, reading, detail);
+        e2b_fail(client, err, doing(process), detail);
         client->error.port_error = port_error;
     }
     process->exit_known = E2B_EXIT_UNKNOWN;
@@ -80,7 +84,7 @@ static e2b_err read_last(e2b_process *process, e2b_conn *conn, const uint8_t *pi
 static e2b_err finish(e2b_process *process, e2b_conn *conn, e2b_event *event)
 {
     e2b_str body = {(const char *)conn->buffer, conn->collected};
-    e2b_err err = e2b_end_of_stream(process->sandbox->client, reading, body);
+    e2b_err err = e2b_end_of_stream(process->sandbox->client, doing(process), body);
     if (err) return e2b_process_fail(process, err, NULL, true);
     if (!process->reader.ended) return e2b_process_fail(process, E2B_NO_EXIT, NULL, false);
     give_back(process, true);
@@ -279,7 +283,7 @@ e2b_err e2b_process_next(e2b_process *process, e2b_event *event, uint32_t wait_m
         if (err != E2B_PENDING) return e2b_process_fail(process, err, NULL, false);
         if (woken || e2b_now(process->sandbox->client) >= deadline) return E2B_OK;
         err = wait_for_news(process, deadline, &woken);
-        if (err == E2B_CANCELLED) return e2b_fail(process->sandbox->client, err, reading, NULL);
+        if (err == E2B_CANCELLED) return e2b_fail(process->sandbox->client, err, doing(process), NULL);
         if (err) return e2b_process_fail(process, err, NULL, false);
     }
 }

@@ -32,7 +32,7 @@ static e2b_err check_api_key(e2b_client *client, const e2b_client_options *optio
         valid = valid && ((key.ptr[i] >= '0' && key.ptr[i] <= '9') || (key.ptr[i] >= 'a' && key.ptr[i] <= 'f'));
     if (valid) return E2B_OK;
     return e2b_fail(client, E2B_INVALID, operation,
-                    "the API key must be e2b_ and lower-case hex digits: check E2B_API_KEY, or set validate_api_key to E2B_NO");
+                    "the API key must be e2b_ and lower-case hex digits: check E2B_API_KEY, or set E2B_VALIDATE_API_KEY to false");
 }
 
 static e2b_err check_url(e2b_client *client, const char *text, const char *detail)
@@ -168,9 +168,13 @@ static e2b_err no_memory(e2b_client *client, e2b_port *port, size_t needed)
     /* The strings were only counted: they have lengths and lie nowhere. */
     memset(client, 0, sizeof *client);
     client->port = port;
-    e2b_fail(client, E2B_NO_MEMORY, operation, NULL);
-    client->error.needed = needed;
-    return E2B_NO_MEMORY;
+    e2b_text text;
+    e2b_error *error = e2b_report(client, E2B_NO_MEMORY, operation, &text);
+    error->needed = needed;
+    e2b_text_string(&text, "its memory is too small: it needs ");
+    e2b_text_u64(&text, needed);
+    e2b_text_string(&text, " bytes: see E2B_CLIENT_MEMORY");
+    return e2b_report_end(client, error, &text);
 }
 
 e2b_err e2b_client_init(e2b_client *client, e2b_port *port, const e2b_client_options *options, void *memory, size_t size)
@@ -213,9 +217,15 @@ void e2b_client_close(e2b_client *client)
     memset((uint8_t *)client + offsetof(e2b_client, port), 0, sizeof *client - offsetof(e2b_client, port));
 }
 
+static const char *words_of(const e2b_error *error, e2b_err err)
+{
+    return error->code == err && error->text[0] ? error->text : NULL;
+}
+
 const char *e2b_reason(const e2b_client *client, e2b_err err)
 {
-    if (client && err && client->error.code == err && client->error.text[0]) return client->error.text;
-    if (client && err && client->cleanup_error.code == err && client->cleanup_error.text[0]) return client->cleanup_error.text;
-    return e2b_err_text(err);
+    if (!client || !err) return e2b_err_text(err);
+    const char *words = words_of(&client->error, err), *cleanup = words_of(&client->cleanup_error, err);
+    if (!words || (cleanup && client->latest_is_cleanup)) words = cleanup;
+    return words ? words : e2b_err_text(err);
 }

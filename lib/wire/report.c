@@ -7,6 +7,7 @@
 e2b_error *e2b_report(e2b_client *client, e2b_err code, const char *operation, e2b_text *text)
 {
     e2b_error *error = client->cleaning ? &client->cleanup_error : &client->error;
+    client->latest_is_cleanup = client->cleaning;
     memset(error, 0, sizeof *error);
     error->code = code;
     *text = (e2b_text){error->text, sizeof error->text, 0, 0};
