@@ -294,6 +294,37 @@ static void test_line_breaks_from_a_server(void **state)
     }
 }
 
+static void test_process_options(void **state)
+{
+    static const char *const argv_true[] = {"/bin/true"};
+    static const char *const empty[] = {""}, *const hole[] = {"ls", NULL}, *const latin[] = {"ls", "\xfc"};
+    static const e2b_pair no_name[] = {{"", "1"}}, equals[] = {{"A=B", "1"}}, no_value[] = {{"A", NULL}}, bad[] = {{"A", "\xff"}};
+    static const struct { const char *const *argv; size_t argc; e2b_process_options options; const char *words; } cases[] = {
+        {NULL, 0, {0}, "empty"}, {argv_true, 0, {0}, "empty"}, {empty, 1, {0}, "empty"}, {hole, 2, {0}, "argument"}, {latin, 2, {0}, "UTF-8"},
+        {argv_true, 1, {.user = ""}, "user"}, {argv_true, 1, {.user = "a b"}, "user"}, {argv_true, 1, {.user = "a:b"}, "user"},
+        {argv_true, 1, {.user = "a\r\nX: y"}, "user"}, {argv_true, 1, {.user = "a\x7f"}, "user"},
+        {argv_true, 1, {.cwd = "/\xff"}, "directory"}, {argv_true, 1, {.tag = "\xc0\x80"}, "tag"},
+        {argv_true, 1, {.env = no_name, .env_count = 1}, "variable"}, {argv_true, 1, {.env = equals, .env_count = 1}, "variable"},
+        {argv_true, 1, {.env = no_value, .env_count = 1}, "variable"}, {argv_true, 1, {.env = bad, .env_count = 1}, "variable"},
+    };
+    envd_peer *peer = *state;
+    e2b_process process;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        envd_peer_check(peer, e2b_process_start(&peer->sandbox, &process, cases[i].argv, cases[i].argc, &cases[i].options), E2B_INVALID);
+        envd_peer_words(peer, E2B_INVALID, cases[i].words);
+        assert_int_equal(e2b_process_next(&process, &(e2b_event){0}, 0), E2B_CLOSED);
+    }
+    char user[200];
+    memset(user, 'u', sizeof user);
+    user[129] = '\0';
+    envd_peer_check(peer, e2b_process_start(&peer->sandbox, &process, argv_true, 1, &(e2b_process_options){.user = user}), E2B_INVALID);
+    envd_peer_check(peer, e2b_process_shell(&peer->sandbox, &process, "\xff", NULL), E2B_INVALID);
+    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 0, NULL, NULL), E2B_INVALID);
+    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 0, "", NULL), E2B_INVALID);
+    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 0, "\xff", NULL), E2B_INVALID);
+    assert_int_equal(peer->port.calls, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, envd_peer_setup, envd_peer_teardown)
 
 int main(void)
@@ -301,7 +332,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST(test_keys), TEST(test_places_that_cannot_be_reached), TEST(test_answers), TEST(test_ids_and_lifetimes),
         TEST(test_line_breaks_in_client_options), TEST(test_line_breaks_in_sandbox_options), TEST(test_line_breaks_in_lists),
-        TEST(test_line_breaks_in_process_options), TEST(test_line_breaks_from_a_server),
+        TEST(test_line_breaks_in_process_options), TEST(test_line_breaks_from_a_server), TEST(test_process_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

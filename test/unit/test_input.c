@@ -404,12 +404,27 @@ static void test_end_with_an_old_daemon(void **state)
     }
 }
 
+static void test_input_needs_two_connections(void **state)
+{
+    envd_peer *peer = *state;
+    e2b_process process;
+    envd_peer_restart(peer, &(envd_peer_options){.connections = 1});
+    envd_peer_check(peer, e2b_process_shell(&peer->sandbox, &process, "cat", &(e2b_process_options){.input = true}), E2B_INVALID);
+    envd_peer_words(peer, E2B_INVALID, "two connections");
+    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 7, NULL, &(e2b_process_options){.input = true}), E2B_INVALID);
+    assert_int_equal(peer->port.calls, 0);
+    envd_peer_quiet_stream(peer);
+    envd_peer_check(peer, e2b_process_shell(&peer->sandbox, &process, "true", NULL), E2B_OK); /* with one slot a stream may hold it */
+    envd_peer_check(peer, e2b_sandbox_health(&peer->sandbox), E2B_BUSY);
+    e2b_process_close(&process);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, envd_peer_setup, envd_peer_teardown)
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(test_pieces), TEST(test_busy_until_the_event_is_taken), TEST(test_the_side_link), TEST(test_what_is_refused),
+        TEST(test_input_needs_two_connections), TEST(test_pieces), TEST(test_busy_until_the_event_is_taken), TEST(test_the_side_link), TEST(test_what_is_refused),
         TEST(test_an_answer_that_never_comes), TEST(test_a_stream_error_ends_the_loan), TEST(test_one_slot_for_two_inputs),
         TEST(test_failures), TEST(test_no_side_link), TEST(test_the_slot_is_taken),
         TEST(test_end_after_the_pieces), TEST(test_end_that_fails), TEST(test_end_with_an_old_daemon),

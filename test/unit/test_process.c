@@ -117,51 +117,6 @@ static void test_connect_request(void **state)
     e2b_process_close(&process);
 }
 
-static void test_what_is_refused_before_anything_is_sent(void **state)
-{
-    static const char *const empty[] = {""}, *const hole[] = {"ls", NULL}, *const latin[] = {"ls", "\xfc"};
-    static const e2b_pair no_name[] = {{"", "1"}}, equals[] = {{"A=B", "1"}}, no_value[] = {{"A", NULL}}, bad[] = {{"A", "\xff"}};
-    static const struct { const char *const *argv; size_t argc; e2b_process_options options; const char *words; } cases[] = {
-        {NULL, 0, {0}, "empty"}, {argv_true, 0, {0}, "empty"}, {empty, 1, {0}, "empty"}, {hole, 2, {0}, "argument"}, {latin, 2, {0}, "UTF-8"},
-        {argv_true, 1, {.user = ""}, "user"}, {argv_true, 1, {.user = "a b"}, "user"}, {argv_true, 1, {.user = "a:b"}, "user"},
-        {argv_true, 1, {.user = "a\r\nX: y"}, "user"}, {argv_true, 1, {.user = "a\x7f"}, "user"},
-        {argv_true, 1, {.cwd = "/\xff"}, "directory"}, {argv_true, 1, {.tag = "\xc0\x80"}, "tag"},
-        {argv_true, 1, {.env = no_name, .env_count = 1}, "variable"}, {argv_true, 1, {.env = equals, .env_count = 1}, "variable"},
-        {argv_true, 1, {.env = no_value, .env_count = 1}, "variable"}, {argv_true, 1, {.env = bad, .env_count = 1}, "variable"},
-    };
-    envd_peer *peer = *state;
-    e2b_process process;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        envd_peer_check(peer, e2b_process_start(&peer->sandbox, &process, cases[i].argv, cases[i].argc, &cases[i].options), E2B_INVALID);
-        envd_peer_words(peer, E2B_INVALID, cases[i].words);
-        assert_int_equal(e2b_process_next(&process, &(e2b_event){0}, 0), E2B_CLOSED);
-    }
-    char user[200];
-    memset(user, 'u', sizeof user);
-    user[129] = '\0';
-    envd_peer_check(peer, start(peer, &process, &(e2b_process_options){.user = user}), E2B_INVALID);
-    envd_peer_check(peer, e2b_process_shell(&peer->sandbox, &process, "\xff", NULL), E2B_INVALID);
-    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 0, NULL, NULL), E2B_INVALID);
-    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 0, "", NULL), E2B_INVALID);
-    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 0, "\xff", NULL), E2B_INVALID);
-    assert_int_equal(peer->port.calls, 0);
-}
-
-static void test_input_needs_two_connections(void **state)
-{
-    envd_peer *peer = *state;
-    e2b_process process;
-    envd_peer_restart(peer, &(envd_peer_options){.connections = 1});
-    envd_peer_check(peer, start(peer, &process, &(e2b_process_options){.input = true}), E2B_INVALID);
-    envd_peer_words(peer, E2B_INVALID, "two connections");
-    envd_peer_check(peer, e2b_process_connect(&peer->sandbox, &process, 7, NULL, &(e2b_process_options){.input = true}), E2B_INVALID);
-    assert_int_equal(peer->port.calls, 0);
-    envd_peer_quiet_stream(peer);
-    envd_peer_check(peer, start(peer, &process, NULL), E2B_OK); /* with one slot a stream may hold it */
-    envd_peer_check(peer, e2b_sandbox_health(&peer->sandbox), E2B_BUSY);
-    e2b_process_close(&process);
-}
-
 /* Streams hold at most all slots but one. */
 static void test_one_slot_stays_free(void **state)
 {
@@ -626,7 +581,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(test_start_request), TEST(test_shell_request), TEST(test_default_user), TEST(test_connect_request),
-        TEST(test_what_is_refused_before_anything_is_sent), TEST(test_input_needs_two_connections), TEST(test_one_slot_stays_free),
+        TEST(test_one_slot_stays_free),
         TEST(test_answers_that_are_no_stream), TEST(test_errors_in_the_stream), TEST(test_open_limit), TEST(test_never_repeated),
         TEST(test_events), TEST(test_killed_by_a_signal), TEST(test_large_output_through_a_small_buffer),
         TEST(test_truncated), TEST(test_error_at_the_end), TEST(test_no_exit), TEST(test_broken_messages),
