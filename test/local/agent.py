@@ -362,6 +362,8 @@ def main():
     agent = Agent(channel, confined)
     try:
         agent.run()
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the service has gone away or killed the sandbox: nobody is left to tell
     finally:
         agent.end_everything()
 
