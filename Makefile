@@ -63,6 +63,7 @@ SUPPORT := $(call objects,test/support/*.c)
 UNIT := $(call programs,test/unit/test_*.c test/recordings/test_*.c test/sdk_requests/test_*.c test/limits/test_*.c)
 LIVE := $(call programs,test/live/*.c test/fault/*.c)
 BENCH := $(call programs,test/bench/*.c)
+FUZZ := $(call programs,test/fuzz/fuzz_*.c)
 EXAMPLES := $(patsubst docs/examples/%.c,$(BUILT)/examples/%,$(wildcard docs/examples/*.c))
 
 HEADERS := $(wildcard lib/e2b*.h port/posix/e2b_posix.h port/memory/e2b_memory.h)

@@ -1,6 +1,6 @@
 # The configurations beside the default one. CONFIG=name selects one.
 
-configurations := gcc clang asan m32 s390x small analyse
+configurations := gcc clang asan m32 s390x small analyse fuzz
 
 ifneq ($(CONFIG),)
 ifeq ($(filter $(CONFIG),$(configurations)),)
@@ -39,6 +39,13 @@ override CC := s390x-linux-gnu-gcc
 override AR := s390x-linux-gnu-ar
 EMULATOR := qemu-s390x -L /usr/s390x-linux-gnu
 CMOCKA_BUILD := yes
+endif
+
+# For `make fuzz`.
+ifeq ($(CONFIG),fuzz)
+override CC := clang
+override OPT := -O1
+SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
 
 # For `make size`.

@@ -53,10 +53,17 @@ $(LIVE) $(BENCH): $(BUILT)/test/%: $(BUILT)/obj/test/%.o $(TEST_ARCHIVES)
 	$(call say,ld,$@)
 	$(Q)$(LINK) $< $(TEST_ARCHIVES) $(LDLIBS) -o $@
 
+# Without a fuzzer a target only goes through the inputs that once broke something.
+FUZZ_MAIN := $(if $(filter fuzz,$(CONFIG)),-fsanitize=fuzzer,$(BUILT)/obj/test/fuzz/replay.o)
+$(FUZZ): $(BUILT)/test/%: $(BUILT)/obj/test/%.o $(BUILT)/obj/test/fuzz/fuzz.o $(BUILT)/obj/test/fuzz/replay.o $(TEST_ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,ld,$@)
+	$(Q)$(LINK) $< $(BUILT)/obj/test/fuzz/fuzz.o $(FUZZ_MAIN) $(TEST_ARCHIVES) $(LDLIBS) -o $@
+
 # ---- unit tests in each configuration -----------------------------------
 
-test-unit: $(UNIT) ## run the unit tests
-	@EMULATOR='$(EMULATOR)' build/run.sh $(or $(CONFIG),unit) $(UNIT)
+test-unit: $(UNIT) $(FUZZ) ## run the unit tests
+	@EMULATOR='$(EMULATOR)' build/run.sh $(or $(CONFIG),unit) $(UNIT) $(FUZZ)
 
 # Everything is built, so that a warning in any file fails the stage.
 .PHONY: configuration
@@ -112,6 +119,28 @@ PORT ?= 3000
 local: ## start e2b-local on PORT and print the variables to export
 	@build/need.sh local
 	@exec /usr/bin/python3 test/local --port $(PORT) $(LOCAL_OPTIONS)
+
+# ---- fuzzing --------------------------------------------------------------
+
+# Seconds for each target. What is found lies in out/fuzz/found: made smaller
+# (`out/fuzz/test/fuzz/TARGET -minimize_crash=1 FILE`) it belongs into test/fuzz/regression/TARGET.
+FUZZ_SECONDS ?= 60
+TARGETS ?= $(notdir $(FUZZ))
+
+.PHONY: fuzz fuzz-targets
+fuzz-targets: $(FUZZ)
+fuzz: ## fuzz each target for FUZZ_SECONDS; TARGETS="fuzz_http" chooses
+	@build/need.sh asan
+	+@$(MAKE) CONFIG=fuzz fuzz-targets
+	@/usr/bin/python3 -B test/fuzz/seeds.py test/recordings $(OUT)/fuzz/seeds
+	@status=0; for target in $(TARGETS); do \
+		mkdir -p $(OUT)/fuzz/corpus/$$target $(OUT)/fuzz/found/$$target; \
+		echo "== $$target"; \
+		$(OUT)/fuzz/test/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=20 -verbosity=0 -print_final_stats=1 \
+			-artifact_prefix=$(OUT)/fuzz/found/$$target/ $(OUT)/fuzz/corpus/$$target $(OUT)/fuzz/seeds/$$target 2>&1 | \
+			grep -vE 'new_units|slowest|peak_rss|average|^$$' || true; \
+		[ -z "$$(ls $(OUT)/fuzz/found/$$target)" ] || status=1; \
+	done; exit $$status
 
 # ---- measurements and analysis ------------------------------------------
 
