@@ -214,7 +214,9 @@ void e2b_client_close(e2b_client *client)
 {
     for (uint16_t i = 0; i < client->conn_count && client->conns; i++) e2b_conn_close(client, &client->conns[i], false);
     /* The memory is the caller's again, and the port may go: nothing leads there any more. */
+    uint8_t latest_is_cleanup = client->latest_is_cleanup;
     memset((uint8_t *)client + offsetof(e2b_client, port), 0, sizeof *client - offsetof(e2b_client, port));
+    client->latest_is_cleanup = latest_is_cleanup;
 }
 
 static const char *words_of(const e2b_error *error, e2b_err err)

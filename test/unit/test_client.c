@@ -325,10 +325,12 @@ static void closing(void **state)
     assert_int_equal(e2b_conn_open(&client, &client.conns[1], &route, NULL), E2B_OK);
     client.conns[1].use = E2B_USE_KEPT;
     client.error.http_status = 418;
+    client.latest_is_cleanup = 1;
     e2b_client_close(&client);
     assert_int_equal(memory.closes, 1);
     assert_int_equal(memory.aborts, 0);
     assert_int_equal(client.error.http_status, 418);
+    assert_int_equal(client.latest_is_cleanup, 1); /* so that the reason stays the same */
     e2b_client_close(&client);
     assert_int_equal(memory.closes, 1);
 }
