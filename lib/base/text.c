@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+e2b_str e2b_str_of(const char *string)
+{
+    e2b_str str = {string, string != NULL ? strlen(string) : 0};
+    return str;
+}
+
 size_t e2b_text_stored(const e2b_text *text)
 {
     if (text->total <= text->skip) {

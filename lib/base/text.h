@@ -21,6 +21,9 @@ typedef struct e2b_text {
     uint64_t total; /* bytes appended so far */
 } e2b_text;
 
+/* A C string as a borrowed one; NULL is the empty string. */
+e2b_str e2b_str_of(const char *string);
+
 /* How many bytes the window holds. */
 size_t e2b_text_stored(const e2b_text *text);
 /* Whether everything appended lies in the window. */

@@ -6,16 +6,11 @@
 #include "base/json_write.h"
 #include "base/utf8.h"
 
-static e2b_str str(const char *text)
-{
-    return (e2b_str){text, text ? strlen(text) : 0};
-}
-
 /* ---- Checks ------------------------------------------------------------------ */
 
 static bool text_wrong(const char *text)
 {
-    return text && !e2b_utf8_valid(str(text));
+    return text && !e2b_utf8_valid(e2b_str_of(text));
 }
 
 static bool pairs_wrong(const e2b_pair *pairs, size_t count)
@@ -47,7 +42,7 @@ static bool json_object_wrong(const char *json)
     e2b_json_reader reader;
     e2b_json_item item;
     e2b_text unread = {NULL, 0, 0, 0};
-    e2b_str rest = str(json);
+    e2b_str rest = e2b_str_of(json);
     bool first = true;
     memset(&reader, 0, sizeof reader);
     while (rest.len) {
@@ -59,7 +54,7 @@ static bool json_object_wrong(const char *json)
         rest.ptr += used;
         rest.len -= used;
     }
-    return !e2b_json_finish(&reader) || !e2b_utf8_valid(str(json));
+    return !e2b_json_finish(&reader) || !e2b_utf8_valid(e2b_str_of(json));
 }
 
 /* Everything else would be a member without a value. */
@@ -151,7 +146,7 @@ static void key(e2b_text *text, const char *name)
 static void string_member(e2b_text *text, const char *name, const char *value)
 {
     key(text, name);
-    e2b_json_write_string(text, str(value));
+    e2b_json_write_string(text, e2b_str_of(value));
 }
 
 /* Writes nothing for "not said". */
@@ -168,7 +163,7 @@ static void strings(e2b_text *text, const char *name, const char *const *values,
     e2b_text_char(text, '[');
     for (size_t i = 0; i < count; i++) {
         if (i) e2b_text_char(text, ',');
-        e2b_json_write_string(text, str(values[i]));
+        e2b_json_write_string(text, e2b_str_of(values[i]));
     }
     e2b_text_char(text, ']');
 }
@@ -186,7 +181,7 @@ static void rules(e2b_text *text, const e2b_network *network)
     e2b_text_string(text, "\"rules\":{");
     for (size_t i = 0; i < network->rule_count; i++) {
         if (i) e2b_text_char(text, ',');
-        e2b_json_write_string(text, str(network->rules[i].domain));
+        e2b_json_write_string(text, e2b_str_of(network->rules[i].domain));
         e2b_text_string(text, ":[{\"transform\":{\"headers\":");
         e2b_json_write_pairs(text, network->rules[i].headers, network->rules[i].header_count);
         e2b_text_string(text, "}}]");
@@ -238,9 +233,9 @@ static void metadata(e2b_text *text, const e2b_create_body *body)
     }
     e2b_text_char(text, '{');
     for (size_t i = 0; i < options->metadata_count; i++) {
-        e2b_json_write_string(text, str(options->metadata[i].name));
+        e2b_json_write_string(text, e2b_str_of(options->metadata[i].name));
         e2b_text_char(text, ':');
-        e2b_json_write_string(text, str(options->metadata[i].value));
+        e2b_json_write_string(text, e2b_str_of(options->metadata[i].value));
         e2b_text_char(text, ',');
     }
     string_member(text, "\"" E2B_CREATE_TAG "\"", body->tag);
@@ -253,7 +248,7 @@ static void iam(e2b_text *text, const e2b_sandbox_options *options)
     for (size_t i = 0; i < options->iam_token_count; i++) {
         const e2b_iam_token *token = &options->iam_tokens[i];
         if (i) e2b_text_char(text, ',');
-        e2b_json_write_string(text, str(token->name));
+        e2b_json_write_string(text, e2b_str_of(token->name));
         string_member(text, ":{\"audience\"", token->audience);
         string_member(text, ",\"tokenType\"", token->token_type ? token->token_type : "JWT-SVID");
         e2b_text_char(text, '}');

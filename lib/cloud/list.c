@@ -16,19 +16,14 @@ typedef struct list_query {
     const char *next_token;
 } list_query;
 
-static e2b_str str(const char *text)
-{
-    return (e2b_str){text, text ? strlen(text) : 0};
-}
-
 /* The server decodes three times: the query, the joined pairs, each part. */
 static void write_metadata(e2b_text *text, const e2b_list_options *options)
 {
     for (size_t i = 0; i < options->metadata_count; i++) {
         e2b_text_string(text, i ? "%26" : "metadata=");
-        e2b_text_percent(text, str(options->metadata[i].name), "%2525");
+        e2b_text_percent(text, e2b_str_of(options->metadata[i].name), "%2525");
         e2b_text_string(text, "%3D");
-        e2b_text_percent(text, str(options->metadata[i].value), "%2525");
+        e2b_text_percent(text, e2b_str_of(options->metadata[i].value), "%2525");
     }
 }
 
@@ -66,7 +61,7 @@ static void write_query(e2b_text *text, const void *subject)
     }
     if (options->template_name) {
         parameter(text, start, "template=");
-        e2b_text_percent(text, str(options->template_name), "%");
+        e2b_text_percent(text, e2b_str_of(options->template_name), "%");
     }
     if (options->ascending) parameter(text, start, options->ascending == E2B_YES ? "order=asc" : "order=desc");
     if (options->limit) {
@@ -75,7 +70,7 @@ static void write_query(e2b_text *text, const void *subject)
     }
     if (*query->next_token) {
         parameter(text, start, "nextToken=");
-        e2b_text_percent(text, str(query->next_token), "%");
+        e2b_text_percent(text, e2b_str_of(query->next_token), "%");
     }
 }
 
@@ -85,7 +80,7 @@ static const char *options_wrong(const e2b_list_options *options)
     if (options->metadata_count && !options->metadata) return "metadata is missing";
     for (size_t i = 0; i < options->metadata_count; i++)
         if (!options->metadata[i].name || !*options->metadata[i].name || !options->metadata[i].value ||
-            !e2b_utf8_valid(str(options->metadata[i].name)) || !e2b_utf8_valid(str(options->metadata[i].value)))
+            !e2b_utf8_valid(e2b_str_of(options->metadata[i].name)) || !e2b_utf8_valid(e2b_str_of(options->metadata[i].value)))
             return "metadata holds an empty name or a value that is not UTF-8";
     return NULL;
 }

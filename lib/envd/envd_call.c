@@ -4,11 +4,6 @@
 
 #include "wire/report.h"
 
-static e2b_str str(const char *text)
-{
-    return (e2b_str){text, strlen(text)};
-}
-
 /* A shared host serves all sandboxes, told apart by headers; elsewhere each
  * has a name of its own. The headers go along either way. */
 static void address(e2b_sandbox *sandbox, e2b_envd_call *envd)
@@ -51,8 +46,8 @@ void e2b_envd_request(e2b_sandbox *sandbox, e2b_envd_call *envd, const char *ope
     call->request.method = method;
     call->request.path = path;
     call->request.user_agent = client->user_agent;
-    call->request.sandbox_id = str(sandbox->id);
-    call->request.access_token = str(sandbox->access_token);
+    call->request.sandbox_id = e2b_str_of(sandbox->id);
+    call->request.access_token = e2b_str_of(sandbox->access_token);
 }
 
 void e2b_envd_unary(e2b_sandbox *sandbox, e2b_envd_call *envd, const char *operation, const char *path, bool binary,

@@ -5,11 +5,6 @@
 #include "base/json_write.h"
 #include "base/utf8.h"
 
-static e2b_str str(const char *text)
-{
-    return (e2b_str){text, text ? strlen(text) : 0};
-}
-
 /* ---- Checks ---------------------------------------------------------------------- */
 
 static bool user_wrong(const char *user)
@@ -26,16 +21,16 @@ const char *e2b_start_wrong(const e2b_start_body *start)
     const e2b_process_options *options = start->options;
     if (start->argc == 0 || !start->argv || !start->argv[0] || !*start->argv[0]) return "the command is empty";
     for (size_t i = 0; i < start->argc; i++)
-        if (!start->argv[i] || !e2b_utf8_valid(str(start->argv[i]))) return "an argument is missing or not UTF-8";
-    if (start->tail && !e2b_utf8_valid(str(start->tail))) return "the command is not UTF-8";
+        if (!start->argv[i] || !e2b_utf8_valid(e2b_str_of(start->argv[i]))) return "an argument is missing or not UTF-8";
+    if (start->tail && !e2b_utf8_valid(e2b_str_of(start->tail))) return "the command is not UTF-8";
     if (options->user && user_wrong(options->user)) return "the user name is empty, too long or holds a blank, colon or control character";
-    if (options->cwd && !e2b_utf8_valid(str(options->cwd))) return "the working directory is not UTF-8";
-    if (options->tag && !e2b_utf8_valid(str(options->tag))) return "the tag is not UTF-8";
+    if (options->cwd && !e2b_utf8_valid(e2b_str_of(options->cwd))) return "the working directory is not UTF-8";
+    if (options->tag && !e2b_utf8_valid(e2b_str_of(options->tag))) return "the tag is not UTF-8";
     if (options->env_count && !options->env) return "env is missing";
     for (size_t i = 0; i < options->env_count; i++) {
         const e2b_pair *pair = &options->env[i];
         if (!pair->name || !*pair->name || strchr(pair->name, '=')) return "the name of an environment variable is empty or holds '='";
-        if (!pair->value || !e2b_utf8_valid(str(pair->name)) || !e2b_utf8_valid(str(pair->value)))
+        if (!pair->value || !e2b_utf8_valid(e2b_str_of(pair->name)) || !e2b_utf8_valid(e2b_str_of(pair->value)))
             return "an environment variable is not UTF-8";
     }
     return NULL;
@@ -45,7 +40,7 @@ const char *e2b_selector_wrong(const e2b_selector_body *selector)
 {
     if (selector->pid) return NULL;
     if (!selector->tag || !*selector->tag) return "neither a pid nor a tag";
-    return e2b_utf8_valid(str(selector->tag)) ? NULL : "the tag is not UTF-8";
+    return e2b_utf8_valid(e2b_str_of(selector->tag)) ? NULL : "the tag is not UTF-8";
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
@@ -54,7 +49,7 @@ static void json_member(e2b_text *text, const char *name, const char *value)
 {
     e2b_text_string(text, name);
     e2b_text_char(text, ':');
-    e2b_json_write_string(text, str(value));
+    e2b_json_write_string(text, e2b_str_of(value));
 }
 
 void e2b_start_json(e2b_text *text, const void *subject)
@@ -65,11 +60,11 @@ void e2b_start_json(e2b_text *text, const void *subject)
     e2b_text_string(text, ",\"args\":[");
     for (size_t i = 1; i < start->argc; i++) {
         if (i > 1) e2b_text_char(text, ',');
-        e2b_json_write_string(text, str(start->argv[i]));
+        e2b_json_write_string(text, e2b_str_of(start->argv[i]));
     }
     if (start->tail) {
         if (start->argc > 1) e2b_text_char(text, ',');
-        e2b_json_write_string(text, str(start->tail));
+        e2b_json_write_string(text, e2b_str_of(start->tail));
     }
     e2b_text_char(text, ']');
     if (options->env_count) {

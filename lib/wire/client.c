@@ -9,11 +9,6 @@ static const char operation[] = "client";
 
 typedef char conn_fits[sizeof(e2b_conn) <= E2B_CONN_MEMORY ? 1 : -1];
 
-static e2b_str str(const char *text)
-{
-    return (e2b_str){text, text ? strlen(text) : 0};
-}
-
 static bool given(const char *text)
 {
     return text && *text;
@@ -23,7 +18,7 @@ static bool given(const char *text)
 
 static e2b_err check_api_key(e2b_client *client, const e2b_client_options *options)
 {
-    e2b_str key = str(options->api_key);
+    e2b_str key = e2b_str_of(options->api_key);
     if (!key.len) return options->debug == E2B_YES ? E2B_OK : e2b_fail(client, E2B_NO_API_KEY, operation, NULL);
     if (!e2b_word_valid(key)) return e2b_fail(client, E2B_INVALID, operation, "the API key holds blanks or control characters");
     if (options->validate_api_key == E2B_NO) return E2B_OK;
@@ -38,10 +33,10 @@ static e2b_err check_api_key(e2b_client *client, const e2b_client_options *optio
 static e2b_err check_url(e2b_client *client, const char *text, const char *detail)
 {
     e2b_url url;
-    if (!given(text) || e2b_url_parse(str(text), &url)) return E2B_OK;
+    if (!given(text) || e2b_url_parse(e2b_str_of(text), &url)) return E2B_OK;
     /* Before an @ there may be a password. */
     if (strchr(text, '@')) return e2b_fail(client, E2B_INVALID, operation, detail);
-    return e2b_fail_on(client, E2B_INVALID, operation, detail, str(text));
+    return e2b_fail_on(client, E2B_INVALID, operation, detail, e2b_str_of(text));
 }
 
 /* The API's name is one label longer. */
@@ -52,13 +47,13 @@ static bool domain_valid(e2b_str domain)
 
 static e2b_err check_address(e2b_client *client, const char *address)
 {
-    if (!given(address) || e2b_address_valid(str(address))) return E2B_OK;
-    return e2b_fail_on(client, E2B_INVALID, operation, "not a numeric address", str(address));
+    if (!given(address) || e2b_address_valid(e2b_str_of(address))) return E2B_OK;
+    return e2b_fail_on(client, E2B_INVALID, operation, "not a numeric address", e2b_str_of(address));
 }
 
 static e2b_err check_user_agent(e2b_client *client, const char *agent)
 {
-    e2b_str text = str(agent);
+    e2b_str text = e2b_str_of(agent);
     for (size_t i = 0; i < text.len; i++)
         if ((unsigned char)text.ptr[i] < ' ' || (unsigned char)text.ptr[i] >= 0x7f)
             return e2b_fail(client, E2B_INVALID, operation, "the user agent holds control characters");
@@ -74,8 +69,8 @@ static e2b_err check(e2b_client *client, const e2b_client_options *options)
     if (options->codec != E2B_CODEC_JSON && options->codec != E2B_CODEC_PROTO)
         return e2b_fail(client, E2B_INVALID, operation, "no such codec");
     e2b_err err = check_api_key(client, options);
-    if (!err && given(options->domain) && !domain_valid(str(options->domain)))
-        err = e2b_fail_on(client, E2B_INVALID, operation, "not a domain name", str(options->domain));
+    if (!err && given(options->domain) && !domain_valid(e2b_str_of(options->domain)))
+        err = e2b_fail_on(client, E2B_INVALID, operation, "not a domain name", e2b_str_of(options->domain));
     if (!err) err = check_url(client, options->api_url, "not an http or https URL (api_url, E2B_API_URL)");
     if (!err) err = check_url(client, options->sandbox_url, "not an http or https URL (sandbox_url, E2B_SANDBOX_URL)");
     if (!err) err = check_address(client, options->api_address);
@@ -139,7 +134,7 @@ static void keep_strings(e2b_client *client, const e2b_client_options *options, 
     client->sandbox_tls = 1;
     if (given(options->sandbox_url)) set_sandbox(client, keep(text, options->sandbox_url, ""));
     else if (debug) set_sandbox(client, keep(text, "http://localhost:49983", ""));
-    else if (has_shared_host(str(domain))) set_sandbox(client, keep(text, "https://sandbox.", domain));
+    else if (has_shared_host(e2b_str_of(domain))) set_sandbox(client, keep(text, "https://sandbox.", domain));
 }
 
 /* ---- Memory ------------------------------------------------------------------ */

@@ -37,6 +37,15 @@ static void append_all(e2b_text *text)
     e2b_text_str(text, (e2b_str){" end", 4});
 }
 
+static void test_str_of(void **unused)
+{
+    (void)unused;
+    e2b_str none = e2b_str_of(NULL), some = e2b_str_of("abc");
+    assert_true(none.ptr == NULL && none.len == 0);
+    assert_int_equal(some.len, 3);
+    assert_memory_equal(some.ptr, "abc", 3);
+}
+
 static void test_append(void **unused)
 {
     (void)unused;
@@ -261,7 +270,7 @@ static void test_metadata_vectors(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_append),         cmocka_unit_test(test_every_window),
+        cmocka_unit_test(test_str_of),         cmocka_unit_test(test_append),         cmocka_unit_test(test_every_window),
         cmocka_unit_test(test_count_only),     cmocka_unit_test(test_beyond_32_bits),
         cmocka_unit_test(test_unseen_is_not_read), cmocka_unit_test(test_terminate),
              cmocka_unit_test(test_numbers),
