@@ -138,7 +138,7 @@ fuzz: ## fuzz each target for FUZZ_SECONDS; TARGETS="fuzz_http" chooses
 		echo "== $$target"; \
 		$(OUT)/fuzz/test/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=20 -verbosity=0 -print_final_stats=1 \
 			-artifact_prefix=$(OUT)/fuzz/found/$$target/ $(OUT)/fuzz/corpus/$$target $(OUT)/fuzz/seeds/$$target 2>&1 | \
-			grep -vE 'new_units|slowest|peak_rss|average|^$$' || true; \
+			grep -aE 'executed_units|does not hold|runtime error|ERROR|SUMMARY|written to' || true; \
 		[ -z "$$(ls $(OUT)/fuzz/found/$$target)" ] || status=1; \
 	done; exit $$status
 
