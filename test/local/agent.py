@@ -143,14 +143,15 @@ class Agent:
             else:
                 pid = self.spawn(request, descriptors)
         except OSError as error:
-            self.answer(request, {"error": "start", "errno": error.errno})
-        else:
-            self.children.add(pid)
-            self.answer(request, {"pid": pid}, [] if master is None else [master])
-        finally:
             close_all(descriptors)
-            if master is not None:
-                os.close(master)
+            self.answer(request, {"error": "start", "errno": error.errno})
+            return
+        # Before anybody hears of it: a pipe whose reader has gone must be seen as broken.
+        close_all(descriptors)
+        self.children.add(pid)
+        self.answer(request, {"pid": pid}, [] if master is None else [master])
+        if master is not None:
+            os.close(master)
 
     def spawn(self, request, descriptors):
         """Several times as fast as a fork of this interpreter. The user and
